@@ -1,0 +1,17 @@
+# Warnings and flags that every file gets. Instruction-set flags are never here: they follow the file name (isa.cmake).
+add_compile_options(-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -fno-omit-frame-pointer)
+# -ffp-contract=off: a*b+c means two roundings unless a kernel asks for fma, so that every compiler gives the same bits.
+add_compile_options(-ffp-contract=off)
+if(RIDGE_SANITIZE)
+  add_compile_options(-fsanitize=${RIDGE_SANITIZE} -fno-sanitize-recover=all)
+  add_link_options(-fsanitize=${RIDGE_SANITIZE})
+endif()
+if(RIDGE_FUZZ)
+  add_compile_options(-fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all)
+  add_link_options(-fsanitize=address,undefined)
+endif()
+find_program(RIDGE_CCACHE ccache)
+if(RIDGE_CCACHE)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${RIDGE_CCACHE})
+  set(CMAKE_C_COMPILER_LAUNCHER ${RIDGE_CCACHE})
+endif()
