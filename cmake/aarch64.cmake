@@ -1,0 +1,15 @@
+# Toolchain: 64-bit Arm from a Debian machine of another kind (packages g++-aarch64-linux-gnu and qemu-user-static).
+# Test programs run under qemu: it proves the kernels' results, never their speed.
+set(CMAKE_SYSTEM_NAME Linux)
+set(CMAKE_SYSTEM_PROCESSOR aarch64)
+set(CMAKE_C_COMPILER aarch64-linux-gnu-gcc)
+set(CMAKE_CXX_COMPILER aarch64-linux-gnu-g++)
+set(CMAKE_FIND_ROOT_PATH /usr/aarch64-linux-gnu)
+set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
+set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)
+set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE ONLY)
+set(CMAKE_FIND_ROOT_PATH_MODE_PACKAGE ONLY)
+find_program(RIDGE_QEMU NAMES qemu-aarch64-static qemu-aarch64)
+if(RIDGE_QEMU)
+  set(CMAKE_CROSSCOMPILING_EMULATOR ${RIDGE_QEMU} -L /usr/aarch64-linux-gnu)
+endif()

@@ -1,0 +1,36 @@
+# RIDGE_KERNELS_ONLY: the modules up to the backends and their tests, from what a cross compiler can use: header-only libraries,
+# and GoogleTest from its source package. The headers of the build machine are reached through links, because its /usr/include as
+# a whole belongs to another C library.
+find_package(Threads REQUIRED)
+set(headers ${CMAKE_BINARY_DIR}/headers)
+file(MAKE_DIRECTORY ${headers})
+foreach(name fmt tl nlohmann)
+  if(NOT EXISTS /usr/include/${name})
+    message(FATAL_ERROR "/usr/include/${name} is missing: install libfmt-dev, libexpected-dev and nlohmann-json3-dev")
+  endif()
+  file(CREATE_LINK /usr/include/${name} ${headers}/${name} SYMBOLIC)
+endforeach()
+
+add_library(ridge_headers INTERFACE)
+target_include_directories(ridge_headers SYSTEM INTERFACE ${headers})
+target_compile_definitions(ridge_headers INTERFACE FMT_HEADER_ONLY)
+add_library(fmt::fmt ALIAS ridge_headers)
+add_library(tl::expected ALIAS ridge_headers)
+add_library(nlohmann_json::nlohmann_json ALIAS ridge_headers)
+
+if(RIDGE_TESTS)
+  set(INSTALL_GTEST OFF)
+  set(BUILD_GMOCK OFF)
+  # GoogleTest's own code is not written under this project's warnings.
+  get_directory_property(own_options COMPILE_OPTIONS)
+  set_directory_properties(PROPERTIES COMPILE_OPTIONS "")
+  add_subdirectory(/usr/src/googletest ${CMAKE_BINARY_DIR}/googletest EXCLUDE_FROM_ALL)
+  set_directory_properties(PROPERTIES COMPILE_OPTIONS "${own_options}")
+  foreach(target gtest gtest_main)
+    get_target_property(includes ${target} INTERFACE_INCLUDE_DIRECTORIES)
+    set_target_properties(${target} PROPERTIES INTERFACE_SYSTEM_INCLUDE_DIRECTORIES "${includes}")
+    if(NOT TARGET GTest::${target})
+      add_library(GTest::${target} ALIAS ${target})
+    endif()
+  endforeach()
+endif()
