@@ -1,0 +1,24 @@
+// Decoder of q3_k; layout, formula and source of truth are in the header.
+#include "quant/q3_k.h"
+
+#include "tensor/dtype.h"
+
+namespace ridge::quant {
+
+void decode_q3_k(const std::byte* blocks, float* out, int64_t n_elems) {
+  const auto* block = reinterpret_cast<const BlockQ3K*>(blocks);
+  for (int64_t i = 0; i < n_elems; i += BlockQ3K::kElems, ++block, out += BlockQ3K::kElems) {
+    const float d = f32_from_f16(block->d);
+    for (int j = 0; j < 256; ++j) {
+      const int g = j / 16, half = j / 128, l = j % 32;
+      const int scale_low = (block->scales[g % 8] >> (4 * (g / 8))) & 15;
+      const int scale_high = (block->scales[8 + g % 4] >> (2 * (g / 4))) & 3;
+      const float scale = d * static_cast<float>((scale_low | scale_high << 4) - 32);
+      const int low = (block->qs[32 * half + l] >> (2 * ((j / 32) % 4))) & 3;
+      const bool high = ((block->hmask[l] >> (j / 32)) & 1) != 0;
+      out[j] = scale * static_cast<float>(high ? low : low - 4);
+    }
+  }
+}
+
+}  // namespace ridge::quant

@@ -1,0 +1,33 @@
+// Decoder and encoder of q4_1; layout, formula and source of truth are in the header.
+#include "quant/q4_1.h"
+
+#include "quant/encode_util.h"
+#include "tensor/dtype.h"
+
+namespace ridge::quant {
+
+void decode_q4_1(const std::byte* blocks, float* out, int64_t n_elems) {
+  const auto* block = reinterpret_cast<const BlockQ4_1*>(blocks);
+  for (int64_t i = 0; i < n_elems; i += BlockQ4_1::kElems, ++block, out += BlockQ4_1::kElems) {
+    const float d = f32_from_f16(block->d), m = f32_from_f16(block->m);
+    for (int j = 0; j < 16; ++j) {
+      out[j] = static_cast<float>(block->qs[j] & 15) * d + m;
+      out[j + 16] = static_cast<float>(block->qs[j] >> 4) * d + m;
+    }
+  }
+}
+
+void encode_q4_1(const float* in, std::byte* blocks, int64_t n_elems) {
+  auto* block = reinterpret_cast<BlockQ4_1*>(blocks);
+  for (int64_t i = 0; i < n_elems; i += BlockQ4_1::kElems, ++block, in += BlockQ4_1::kElems) {
+    const BlockRange range = range_of(in, 32);
+    const float d = (range.max - range.min) / 15.0f, inverse = inverse_or_zero(d);
+    block->d = range.finite ? f16_from_f32(d) : kNanF16;
+    block->m = range.finite ? f16_from_f32(range.min) : kNanF16;
+    uint8_t q[32];
+    for (int j = 0; j < 32; ++j) q[j] = static_cast<uint8_t>(truncate_to((in[j] - range.min) * inverse + 0.5f, 0, 15));
+    for (int j = 0; j < 16; ++j) block->qs[j] = static_cast<uint8_t>(q[j] | q[j + 16] << 4);
+  }
+}
+
+}  // namespace ridge::quant

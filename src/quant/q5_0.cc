@@ -1,0 +1,35 @@
+// Decoder and encoder of q5_0; layout, formula and source of truth are in the header.
+#include "quant/q5_0.h"
+
+#include "quant/encode_util.h"
+#include "tensor/dtype.h"
+
+namespace ridge::quant {
+
+void decode_q5_0(const std::byte* blocks, float* out, int64_t n_elems) {
+  const auto* block = reinterpret_cast<const BlockQ5_0*>(blocks);
+  for (int64_t i = 0; i < n_elems; i += BlockQ5_0::kElems, ++block, out += BlockQ5_0::kElems) {
+    const float d = f32_from_f16(block->d);
+    for (int j = 0; j < 32; ++j) {
+      const int low = (block->qs[j % 16] >> (4 * (j / 16))) & 15, high = static_cast<int>((block->qh >> j) & 1);
+      out[j] = static_cast<float>((low | high << 4) - 16) * d;
+    }
+  }
+}
+
+void encode_q5_0(const float* in, std::byte* blocks, int64_t n_elems) {
+  auto* block = reinterpret_cast<BlockQ5_0*>(blocks);
+  for (int64_t i = 0; i < n_elems; i += BlockQ5_0::kElems, ++block, in += BlockQ5_0::kElems) {
+    const BlockRange range = range_of(in, 32);
+    const float d = range.farthest / -16.0f, inverse = inverse_or_zero(d);
+    block->d = range.finite ? f16_from_f32(d) : kNanF16;
+    uint8_t q[32];
+    for (int j = 0; j < 32; ++j) q[j] = static_cast<uint8_t>(truncate_to(in[j] * inverse + 16.5f, 0, 31));
+    uint32_t qh = 0;
+    for (int j = 0; j < 32; ++j) qh |= static_cast<uint32_t>(q[j] >> 4) << j;
+    block->qh = qh;
+    for (int j = 0; j < 16; ++j) block->qs[j] = static_cast<uint8_t>((q[j] & 15) | (q[j + 16] & 15) << 4);
+  }
+}
+
+}  // namespace ridge::quant
