@@ -33,7 +33,9 @@ AtomicFile& AtomicFile::operator=(AtomicFile&& o) noexcept {
   return *this;
 }
 
-AtomicFile::~AtomicFile() { discard(); }
+AtomicFile::~AtomicFile() {
+  discard();
+}
 
 void AtomicFile::discard() {
   if (fd_ < 0) return;
@@ -71,7 +73,8 @@ Result<void> AtomicFile::commit() {
   if (fsync(fd_) != 0) return io_error(path_, "sync", errno);
   if (rename(temporary_.c_str(), path_.c_str()) != 0) return io_error(path_, "rename the finished file to it", errno);
   close(std::exchange(fd_, -1));
-  // Without this a crash may bring the old name back. A directory that cannot be opened or synced has the file all the same.
+  // Without this a crash may bring the old name back. A directory that cannot be opened or synced has the file all the
+  // same.
   const std::filesystem::path parent = path_.has_parent_path() ? path_.parent_path() : std::filesystem::path(".");
   if (const int dir = ::open(parent.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); dir >= 0) {
     fsync(dir);

@@ -1,5 +1,5 @@
-// Writes a file so that its name only ever shows the old contents or all of the new: into a temporary beside it, synced, renamed.
-// One thread at a time. Destroyed before commit, it leaves no trace.
+// Writes a file so that its name only ever shows the old contents or all of the new: into a temporary beside it,
+// synced, renamed. One thread at a time. Destroyed before commit, it leaves no trace.
 #pragma once
 
 #include <cstddef>
