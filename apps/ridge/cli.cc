@@ -61,7 +61,7 @@ struct Cli::Impl {
   std::vector<std::string> names;            // as the user writes them
   std::map<std::string, std::string> long_of;  // "-ngl" -> "--ngl"
   std::vector<std::pair<std::vector<std::string>, CLI::Option*>> options;
-  std::vector<std::string> positionals;
+  CLI::Option* positional = nullptr;
   std::optional<Error> error;                // of the first setter that failed
 
   Impl(std::string cmd, std::string about) : app(std::move(about), "ridge " + cmd), command(std::move(cmd)) {
@@ -136,10 +136,13 @@ void Cli::optional_value(std::string names, std::string& target, std::string bar
   }, help, target, 0);
 }
 
+void Cli::optional_setter(std::string names, Setter set, std::string help) { impl_->add(names, std::move(set), help, "", 0); }
+
 void Cli::positional(std::string name, std::string& target, std::string help) {
-  impl_->positionals.push_back(name);
-  impl_->app.add_option(name, target, help)->type_name("");
+  impl_->positional = impl_->app.add_option(name, target, help)->type_name("");
 }
+
+bool Cli::has_positional() const { return impl_->positional != nullptr && impl_->positional->count() > 0; }
 
 bool Cli::given(std::string_view name) const {
   for (const auto& [names, option] : impl_->options) {

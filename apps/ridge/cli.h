@@ -30,13 +30,16 @@ class Cli {
   void setter(std::string names, Setter set, std::string help, std::string default_text);
   // The value may be left out: then it is `bare`.
   void optional_value(std::string names, std::string& target, std::string bare, std::string help);
-  // A word without a flag; the last one may take the rest of the line.
+  // A switch that may be given a value too (--flag, --flag off); the setter gets "" for the bare form.
+  void optional_setter(std::string names, Setter set, std::string help);
+  // The one word without a flag.
   void positional(std::string name, std::string& target, std::string help);
 
   enum class Parsed : uint8_t { run, help_was_printed };
   // Errors: invalid_argument.
   Result<Parsed> parse(const std::vector<std::string>& args);
   bool given(std::string_view name) const;
+  bool has_positional() const;
 
  private:
   struct Impl;

@@ -25,9 +25,9 @@ void MemoryLedger::add(MemoryOwner owner, std::string_view detail, uint64_t n_by
 
 void MemoryLedger::remove(MemoryOwner owner, std::string_view detail, uint64_t n_bytes) {
   const std::lock_guard lock(mutex_);
-  Line& line = lines_[{owner, std::string(detail)}];
-  assert(line.current_bytes >= n_bytes && "more bytes given back than were taken under this tag");
-  line.current_bytes -= n_bytes;
+  const auto found = lines_.find({owner, std::string(detail)});
+  assert(found != lines_.end() && found->second.current_bytes >= n_bytes && "more bytes given back than were taken under this tag");
+  found->second.current_bytes -= n_bytes;
 }
 
 std::vector<MemoryLedger::Line> MemoryLedger::lines() const {

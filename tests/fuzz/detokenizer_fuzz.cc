@@ -1,5 +1,6 @@
 // Bytes of a stream and how it is cut: characters and stop strings must not depend on the cutting.
-// Input: a count byte (0..7) and that many stops, each a length byte (0..31) and its text; a seed byte; the rest is the stream.
+// Input: a count byte (0..7) and that many stops, each a length byte (0..31) and its text; a seed byte; the rest is the
+// stream.
 #include <cstdint>
 #include <cstdlib>
 #include <string>

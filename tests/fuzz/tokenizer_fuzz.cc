@@ -1,10 +1,13 @@
 // Any bytes as text, and any bytes as a vocabulary. The first byte says which:
-//   0..3   a built-in vocabulary (byte-level, SentencePiece, Gemma 4, WordPiece); the second byte picks the pre-tokeniser, the third
+//   0..3   a built-in vocabulary (byte-level, SentencePiece, Gemma 4, WordPiece); the second byte picks the
+//   pre-tokeniser, the third
 //          the options; the rest is text
-//   other  the second byte is the kind; up to the first FF byte follow tokens, each of a length byte (0..15), a type byte and its
+//   other  the second byte is the kind; up to the first FF byte follow tokens, each of a length byte (0..15), a type
+//   byte and its
 //          text, then merges of a length byte and text up to the next FF; the rest is text
-// Holds: ids are inside the vocabulary; without parse_special no control token appears; all-untrusted segments never give one
-// either; decode(encode(x)) is x where that is promised; a second encoding (from the word cache) equals the first.
+// Holds: ids are inside the vocabulary; without parse_special no control token appears; all-untrusted segments never
+// give one either; decode(encode(x)) is x where that is promised; a second encoding (from the word cache) equals the
+// first.
 #include <cstdint>
 #include <cstdlib>
 #include <memory>
@@ -84,7 +87,8 @@ struct Cursor {
 
 VocabData any_vocabulary(Cursor& in) {
   static constexpr const char* kModels[] = {"gpt2", "llama", "gemma4", "bert", "t5"};
-  static constexpr const char* kPres[] = {"gpt-2", "llama-bpe", "qwen2", "gemma4", "whitespace", "deepseek-v3", "tekken", "none"};
+  static constexpr const char* kPres[] = {"gpt-2",      "llama-bpe",   "qwen2",  "gemma4",
+                                          "whitespace", "deepseek-v3", "tekken", "none"};
   VocabData v;
   const int kind = std::max(0, in.byte());
   v.model = kModels[kind % 5];
@@ -116,7 +120,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     const std::string_view text = in.take(size);
     const bool normalises = mode == 0 && text::find_pretokenizer(t.pre()).value()->nfc;
     // U+2581 is a space to SentencePiece and its like; the raw ones without escaped spaces have no bytes to spell with.
-    const bool spaces = text.find("\xE2\x96\x81") == text.npos || (mode == 0 && text::find_pretokenizer(t.pre()).value()->byte_level);
+    const bool spaces =
+        text.find("\xE2\x96\x81") == text.npos || (mode == 0 && text::find_pretokenizer(t.pre()).value()->byte_level);
     const bool spells = mode == 1 || mode == 2 || (mode == 0 && text::find_pretokenizer(t.pre()).value()->byte_level);
     check(t, text, options & 1, options & 2, spells && spaces && !normalises);
     return 0;

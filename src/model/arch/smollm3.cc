@@ -1,0 +1,77 @@
+// SmolLM3: the Llama form, in which every fourth layer has no positions at all (NoPE).
+// Source: the SmolLM3 model card and configuration (no_rope_layers); GGUF files do not state the interval.
+#include "model/arch/arch.h"
+
+namespace ridge::arch {
+namespace {
+
+class SmolLm3 final : public Model {
+ public:
+  explicit SmolLm3(Hparams h) : Model(std::move(h)), layers_(static_cast<size_t>(config().n_layer)) {}
+
+  Result<void> bind(const GgufFile& file, const ModelOptions& options) {
+    const Hparams& h = config();
+    Binder b(file);
+    bind_head(b, head_, h, Tied::if_absent);
+    for (int32_t i = 0; i < h.n_layer; ++i) {
+      Layer& l = layers_[static_cast<size_t>(i)];
+      bind_norm(b, l.attn_norm, h, i, "attn_norm.weight");
+      bind_attention(b, l.attn, h, i, {});
+      bind_norm(b, l.ffn_norm, h, i, "ffn_norm.weight");
+      bind_mlp(b, l.mlp, h.n_embd, h.n_ff[static_cast<size_t>(i)], i, MlpLayout::separate);
+      add_kv_layer(kv_state(spec(i)));
+    }
+    rope_ = make_rope(h.rope, {.freq_base = h.rope.freq_base, .split_halves = false});
+    return finish(b, options);
+  }
+
+  void forward(Encoder& e) const override {
+    const Hparams& h = config();
+    const Act x = e.act(e.n_rows(), h.n_embd);  // n x n_embd, the residual stream
+    const Act y = e.act(e.n_rows(), h.n_embd);  // n x n_embd, into and out of each part
+    const AttentionScratch attn = attention_scratch(e, h);
+    const MlpScratch mlp = mlp_scratch(e, widest_ff(h));
+    embed(e, head_, x);
+    for (int32_t i = 0; i < h.n_layer; ++i) {
+      const Layer& l = layers_[static_cast<size_t>(i)];
+      e.set_layer(i);
+      e.rms_norm("attn_norm", x, &l.attn_norm, y, h.eps);
+      attention(e, l.attn, spec(i), attn, y, y);
+      e.add("attn_residual", x, y, x);
+      e.rms_norm("ffn_norm", x, &l.ffn_norm, y, h.eps);
+      gated_mlp(e, l.mlp, ActFn::silu, mlp, y, y);
+      e.add("ffn_residual", x, y, x);
+    }
+    head(e, head_, h.eps, x);
+  }
+
+ private:
+  struct Layer {
+    Weight attn_norm;
+    AttentionWeights attn;
+    Weight ffn_norm;
+    MlpWeights mlp;
+  };
+
+  // Layers 3, 7, 11, ... see no positions.
+  static constexpr int32_t kNoRopeInterval = 4;
+  AttentionSpec spec(int32_t layer) const {
+    return attention_spec(config(), layer, (layer + 1) % kNoRopeInterval == 0 ? nullptr : &rope_);
+  }
+
+  RopeSpec rope_;
+  HeadWeights head_;
+  std::vector<Layer> layers_;
+};
+
+}  // namespace
+
+Loaded load_smollm3(const GgufFile& file, const ModelOptions& options) {
+  const ArchKeys keys(file, "smollm3");
+  RIDGE_TRY(Hparams h, read_hparams(keys, "smollm3"));
+  auto model = std::make_unique<SmolLm3>(std::move(h));
+  RIDGE_CHECK_OK(model->bind(file, options));
+  return model;
+}
+
+}  // namespace ridge::arch
