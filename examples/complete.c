@@ -38,7 +38,8 @@ int main(int argc, char** argv) {
       fprintf(stderr, "error: %s\n", ridge_last_error());
       failed = 1;
     } else if (event.kind == RIDGE_EVENT_FINISHED) {
-      printf("\n\n%llu tokens in %.3f ms, residual %.3f ms\n", (unsigned long long)event.n_output, event.elapsed_ms, event.residual_ms);
+      printf("\n\n%llu tokens in %.3f ms, residual %.3f ms\n", (unsigned long long)event.n_output, event.elapsed_ms,
+             event.residual_ms);
     }
   }
   ridge_stream_free(stream);

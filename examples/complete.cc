@@ -39,8 +39,10 @@ int main(int argc, char** argv) {
     } else if (const auto* done = std::get_if<ridge::Finished>(&*event)) {
       std::printf("%s\n\n%s after %llu tokens\n", done->text.c_str(), std::string(to_string(done->reason)).c_str(),
                   static_cast<unsigned long long>(done->account.n_output));
-      for (const ridge::StageTime& stage : done->account.time.stages) std::printf("%-12s %9.3f ms\n", stage.name.c_str(), stage.ms);
-      std::printf("%-12s %9.3f ms of %.3f ms\n", "residual", done->account.time.residual_ms, done->account.time.elapsed_ms);
+      for (const ridge::StageTime& stage : done->account.time.stages)
+        std::printf("%-12s %9.3f ms\n", stage.name.c_str(), stage.ms);
+      std::printf("%-12s %9.3f ms of %.3f ms\n", "residual", done->account.time.residual_ms,
+                  done->account.time.elapsed_ms);
     } else {
       std::fprintf(stderr, "error: %s\n", std::get<ridge::Failed>(*event).error.message.c_str());
       return 1;

@@ -15,8 +15,9 @@ namespace ridge::testing {
 // nullopt: no reference data here; the test says so and skips.
 inline std::optional<std::filesystem::path> golden_dir() {
   const char* named = std::getenv("RIDGE_GOLDEN");
-  const std::filesystem::path dir =
-      named != nullptr ? std::filesystem::path(named) : std::filesystem::path(RIDGE_SOURCE_DIR) / ".." / "shared" / "golden";
+  const std::filesystem::path dir = named != nullptr
+                                        ? std::filesystem::path(named)
+                                        : std::filesystem::path(RIDGE_SOURCE_DIR) / ".." / "shared" / "golden";
   if (!std::filesystem::is_directory(dir)) return std::nullopt;
   return dir;
 }
@@ -30,7 +31,7 @@ inline std::optional<std::filesystem::path> shared_file(const std::string& relat
 
 }  // namespace ridge::testing
 
-#define RIDGE_GOLDEN_OR_SKIP(name)                                                                             \
-  const auto name##_found = ::ridge::testing::golden_dir();                                                    \
-  if (!name##_found) GTEST_SKIP() << "no reference data: set RIDGE_GOLDEN to the folder that holds it";        \
+#define RIDGE_GOLDEN_OR_SKIP(name)                                                                      \
+  const auto name##_found = ::ridge::testing::golden_dir();                                             \
+  if (!name##_found) GTEST_SKIP() << "no reference data: set RIDGE_GOLDEN to the folder that holds it"; \
   const std::filesystem::path name = *name##_found

@@ -1,5 +1,5 @@
-// A llama model of a few kilobytes with random weights and a byte vocabulary, written to a file of its own: for tests of mechanics that
-// need a model and must not need reference data.
+// A llama model of a few kilobytes with random weights and a byte vocabulary, written to a file of its own: for tests
+// of mechanics that need a model and must not need reference data.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -19,8 +19,10 @@ namespace ridge::testing {
 
 struct TinyModelOptions {
   int n_ctx = 256;
-  bool damaged = false;   // one weight is NaN
-  std::string chat_template = "{% for m in messages %}[{{ m.role }}] {{ m.content }}\n{% endfor %}{% if add_generation_prompt %}[assistant] {% endif %}";
+  bool damaged = false;  // one weight is NaN
+  std::string chat_template =
+      "{% for m in messages %}[{{ m.role }}] {{ m.content }}\n{% endfor %}{% if add_generation_prompt %}[assistant] {% "
+      "endif %}";
 };
 
 // Deleted with the object.
@@ -28,7 +30,8 @@ class TinyModel {
  public:
   explicit TinyModel(const TinyModelOptions& options = {}) {
     static int counter = 0;
-    path_ = std::filesystem::temp_directory_path() / ("ridge-tiny-" + std::to_string(getpid()) + "-" + std::to_string(counter++) + ".gguf");
+    path_ = std::filesystem::temp_directory_path() /
+            ("ridge-tiny-" + std::to_string(getpid()) + "-" + std::to_string(counter++) + ".gguf");
     write(options);
   }
   ~TinyModel() {
@@ -79,9 +82,11 @@ class TinyModel {
     for (int l = 0; l < kLayers; ++l) {
       const std::string b = "blk." + std::to_string(l) + ".";
       add(w, b + "attn_norm.weight", kEmbd, 1), add(w, b + "ffn_norm.weight", kEmbd, 1);
-      add(w, b + "attn_q.weight", kEmbd, kEmbd), add(w, b + "attn_k.weight", kEmbd, kKv), add(w, b + "attn_v.weight", kEmbd, kKv);
+      add(w, b + "attn_q.weight", kEmbd, kEmbd), add(w, b + "attn_k.weight", kEmbd, kKv),
+          add(w, b + "attn_v.weight", kEmbd, kKv);
       add(w, b + "attn_output.weight", kEmbd, kEmbd);
-      add(w, b + "ffn_gate.weight", kEmbd, kFf), add(w, b + "ffn_up.weight", kEmbd, kFf), add(w, b + "ffn_down.weight", kFf, kEmbd);
+      add(w, b + "ffn_gate.weight", kEmbd, kFf), add(w, b + "ffn_up.weight", kEmbd, kFf),
+          add(w, b + "ffn_down.weight", kFf, kEmbd);
     }
     add(w, "output_norm.weight", kEmbd, 1);
     if (o.damaged) data_.back()[3] = NAN;
@@ -94,7 +99,10 @@ class TinyModel {
     std::normal_distribution<float> normal(0.0f, out == 1 ? 0.1f : 0.4f);
     std::vector<float>& values = data_.emplace_back(static_cast<size_t>(in * out));
     for (float& x : values) x = normal(random_) + (out == 1 ? 1.0f : 0.0f);
-    TensorView t{.name = names_.emplace_back(name), .dtype = DType::f32, .n_dims = out == 1 ? 1u : 2u, .ne = {in, out, 1, 1},
+    TensorView t{.name = names_.emplace_back(name),
+                 .dtype = DType::f32,
+                 .n_dims = out == 1 ? 1u : 2u,
+                 .ne = {in, out, 1, 1},
                  .data = reinterpret_cast<const std::byte*>(values.data())};
     w.add_tensor(t);
   }

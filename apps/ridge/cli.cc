@@ -58,18 +58,19 @@ std::string nearest(std::string_view word, const std::vector<std::string>& known
 struct Cli::Impl {
   CLI::App app;
   std::string command;
-  std::vector<std::string> names;            // as the user writes them
+  std::vector<std::string> names;              // as the user writes them
   std::map<std::string, std::string> long_of;  // "-ngl" -> "--ngl"
   std::vector<std::pair<std::vector<std::string>, CLI::Option*>> options;
   CLI::Option* positional = nullptr;
-  std::optional<Error> error;                // of the first setter that failed
+  std::optional<Error> error;  // of the first setter that failed
 
   Impl(std::string cmd, std::string about) : app(std::move(about), "ridge " + cmd), command(std::move(cmd)) {
     app.allow_extras();
     app.set_help_flag("-h,--help", "this text");
   }
 
-  CLI::Option* add(const std::string& list, Setter set, const std::string& help, const std::string& default_text, int min_values) {
+  CLI::Option* add(const std::string& list, Setter set, const std::string& help, const std::string& default_text,
+                   int min_values) {
     std::string joined;
     const std::vector<std::string> all = split_names(list);
     for (const std::string& name : all) {
@@ -79,18 +80,24 @@ struct Cli::Impl {
     }
     const auto callback = [this, set = std::move(set), shown = all.back()](const CLI::results_t& results) {
       for (const std::string& value : results) {
-        if (auto done = set(value); !done && !error) error = Error{done.error().code, shown + ": " + done.error().message};
+        if (auto done = set(value); !done && !error)
+          error = Error{done.error().code, shown + ": " + done.error().message};
       }
       return true;
     };
-    CLI::Option* option = app.add_option(joined, callback, help + (default_text.empty() ? "" : " (default: " + default_text + ")"));
-    option->type_name("")->expected(min_values, 1)->allow_extra_args(false)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+    CLI::Option* option =
+        app.add_option(joined, callback, help + (default_text.empty() ? "" : " (default: " + default_text + ")"));
+    option->type_name("")
+        ->expected(min_values, 1)
+        ->allow_extra_args(false)
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
     options.emplace_back(all, option);
     return option;
   }
 };
 
-Cli::Cli(std::string command, std::string about) : impl_(std::make_unique<Impl>(std::move(command), std::move(about))) {}
+Cli::Cli(std::string command, std::string about)
+    : impl_(std::make_unique<Impl>(std::move(command), std::move(about))) {}
 Cli::~Cli() = default;
 
 void Cli::setter(std::string names, Setter set, std::string help, std::string default_text) {
@@ -105,44 +112,59 @@ void Cli::flag(std::string names, bool& target, std::string help) {
     impl_->long_of[name] = cli11_name(name);
     joined += (joined.empty() ? "" : ",") + cli11_name(name);
   }
-  impl_->options.emplace_back(all, impl_->app.add_flag_callback(joined, [&target] { target = true; }, help));
+  impl_->options.emplace_back(all, impl_->app.add_flag_callback(
+                                       joined, [&target] { target = true; }, help));
 }
 
 void Cli::value(std::string names, std::string& target, std::string help) {
-  setter(std::move(names), [&target](std::string_view v) -> Result<void> { return target = v, Result<void>(); }, std::move(help), target);
+  setter(
+      std::move(names), [&target](std::string_view v) -> Result<void> { return target = v, Result<void>(); },
+      std::move(help), target);
 }
 
 void Cli::value(std::string names, int& target, std::string help, int min, int max) {
-  setter(std::move(names), [&target, min, max](std::string_view v) -> Result<void> {
-    int number = 0;
-    const auto [end, ec] = std::from_chars(v.data(), v.data() + v.size(), number);
-    if (ec != std::errc() || end != v.data() + v.size() || number < min || number > max) {
-      return fail(ErrorCode::invalid_argument, "found '{}', expected a whole number from {} to {}", v, min, max);
-    }
-    target = number;
-    return {};
-  }, std::move(help), std::to_string(target));
+  setter(
+      std::move(names),
+      [&target, min, max](std::string_view v) -> Result<void> {
+        int number = 0;
+        const auto [end, ec] = std::from_chars(v.data(), v.data() + v.size(), number);
+        if (ec != std::errc() || end != v.data() + v.size() || number < min || number > max) {
+          return fail(ErrorCode::invalid_argument, "found '{}', expected a whole number from {} to {}", v, min, max);
+        }
+        target = number;
+        return {};
+      },
+      std::move(help), std::to_string(target));
 }
 
 void Cli::values(std::string names, std::vector<std::string>& target, std::string help) {
-  setter(std::move(names), [&target](std::string_view v) -> Result<void> { return target.emplace_back(v), Result<void>(); },
-         std::move(help), "");
+  setter(
+      std::move(names),
+      [&target](std::string_view v) -> Result<void> { return target.emplace_back(v), Result<void>(); }, std::move(help),
+      "");
 }
 
 void Cli::optional_value(std::string names, std::string& target, std::string bare, std::string help) {
-  impl_->add(names, [&target, bare](std::string_view v) -> Result<void> {
-    target = v.empty() ? bare : std::string(v);
-    return {};
-  }, help, target, 0);
+  impl_->add(
+      names,
+      [&target, bare](std::string_view v) -> Result<void> {
+        target = v.empty() ? bare : std::string(v);
+        return {};
+      },
+      help, target, 0);
 }
 
-void Cli::optional_setter(std::string names, Setter set, std::string help) { impl_->add(names, std::move(set), help, "", 0); }
+void Cli::optional_setter(std::string names, Setter set, std::string help) {
+  impl_->add(names, std::move(set), help, "", 0);
+}
 
 void Cli::positional(std::string name, std::string& target, std::string help) {
   impl_->positional = impl_->app.add_option(name, target, help)->type_name("");
 }
 
-bool Cli::has_positional() const { return impl_->positional != nullptr && impl_->positional->count() > 0; }
+bool Cli::has_positional() const {
+  return impl_->positional != nullptr && impl_->positional->count() > 0;
+}
 
 bool Cli::given(std::string_view name) const {
   for (const auto& [names, option] : impl_->options) {
@@ -157,7 +179,8 @@ Result<Cli::Parsed> Cli::parse(const std::vector<std::string>& args) {
   for (auto it = args.rbegin(); it != args.rend(); ++it) {
     const size_t equals = it->find('=');
     const auto found = impl_->long_of.find(it->substr(0, equals));
-    reversed.push_back(found == impl_->long_of.end() ? *it : found->second + (equals == std::string::npos ? "" : it->substr(equals)));
+    reversed.push_back(
+        found == impl_->long_of.end() ? *it : found->second + (equals == std::string::npos ? "" : it->substr(equals)));
   }
   try {
     impl_->app.parse(reversed);

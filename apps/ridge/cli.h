@@ -1,5 +1,6 @@
-// Flags of a subcommand: llama.cpp's spellings (single-dash words such as -ngl included), typed targets, one error sentence, the nearest
-// known flag for a misspelt one. CLI11 does the parsing, in cli.cc alone, for it is slow to compile.
+// Flags of a subcommand: llama.cpp's spellings (single-dash words such as -ngl included), typed targets, one error
+// sentence, the nearest known flag for a misspelt one. CLI11 does the parsing, in cli.cc alone, for it is slow to
+// compile.
 #pragma once
 
 #include <cstdint>

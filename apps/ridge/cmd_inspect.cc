@@ -20,7 +20,8 @@ std::string preview(const MetaValue& value) {
   if (const auto* text = std::get_if<std::string_view>(&value)) return printable(*text);
   if (const auto* list = std::get_if<StringArray>(&value)) {
     std::string out = fmt::format("{} strings [", list->size());
-    for (size_t i = 0; i < std::min<size_t>(3, list->size()); ++i) out += fmt::format("{}'{}'", i > 0 ? ", " : "", printable((*list)[i]).substr(0, 24));
+    for (size_t i = 0; i < std::min<size_t>(3, list->size()); ++i)
+      out += fmt::format("{}'{}'", i > 0 ? ", " : "", printable((*list)[i]).substr(0, 24));
     return utf8_sanitise(out) + (list->size() > 3 ? ", ...]" : "]");
   }
   return describe(value);
@@ -50,7 +51,8 @@ void print_formats(const GgufFile& file, const Style& style) {
   Table table({"format", "tensors", "parameters", "bytes", "bits a weight"}, {false, true, true, true, true});
   for (const FormatCount& f : file.formats()) {
     const double bits = f.n_elems > 0 ? 8.0 * static_cast<double>(f.n_bytes) / static_cast<double>(f.n_elems) : 0.0;
-    table.row({std::string(info(f.dtype).name), std::to_string(f.n_tensors), grouped(f.n_elems), human_bytes(f.n_bytes), fmt::format("{:.2f}", bits)});
+    table.row({std::string(info(f.dtype).name), std::to_string(f.n_tensors), grouped(f.n_elems), human_bytes(f.n_bytes),
+               fmt::format("{:.2f}", bits)});
   }
   put(style.bold("formats") + "\n" + table.text(style));
 }
@@ -62,8 +64,8 @@ void print_vocabulary(const GgufFile& file, const Style& style) {
   } else {
     auto vocab = vocab_from_gguf(file);
     auto tokenizer = vocab ? Tokenizer::create(std::move(*vocab)) : tl::unexpected<Error>(vocab.error());
-    line = tokenizer ? fmt::format("{}{}{}, {} tokens", (*tokenizer)->kind(), (*tokenizer)->pre().empty() ? "" : " ", (*tokenizer)->pre(),
-                                   (*tokenizer)->n_vocab())
+    line = tokenizer ? fmt::format("{}{}{}, {} tokens", (*tokenizer)->kind(), (*tokenizer)->pre().empty() ? "" : " ",
+                                   (*tokenizer)->pre(), (*tokenizer)->n_vocab())
                      : style.bad("cannot be used: ") + tokenizer.error().message;
   }
   put(style.bold("vocabulary") + "  " + line + "\n");
@@ -79,20 +81,27 @@ Result<void> print_forecast(const GgufFile& file, const ModelFlags& flags, const
   }
   std::string note;
   const int32_t n_ctx = choose_context(flags.options, (*model)->config().n_ctx_train, note);
-  const ForecastOptions wanted{.n_ctx = n_ctx, .n_ubatch = std::min(flags.options.n_ubatch, n_ctx), .max_out_rows = flags.options.n_parallel, .kv = {k, v}};
+  const ForecastOptions wanted{.n_ctx = n_ctx,
+                               .n_ubatch = std::min(flags.options.n_ubatch, n_ctx),
+                               .max_out_rows = flags.options.n_parallel,
+                               .kv = {k, v}};
   RIDGE_TRY(const Forecast f, forecast_memory(**model, wanted));
   Table table({"owner", "part", "predicted"}, {false, false, true});
   for (const MemoryLine& l : f.lines) table.row({l.owner, l.detail, human_bytes(l.predicted_bytes)});
   table.rule();
   table.row({"sum", "", human_bytes(f.total_bytes)});
-  std::string text = style.bold(fmt::format("memory for a context of {}", n_ctx)) + fmt::format(" (-ub {}, K {}, V {})\n", wanted.n_ubatch, info(k).name, info(v).name) + table.text(style);
+  std::string text = style.bold(fmt::format("memory for a context of {}", n_ctx)) +
+                     fmt::format(" (-ub {}, K {}, V {})\n", wanted.n_ubatch, info(k).name, info(v).name) +
+                     table.text(style);
   text += fmt::format("  each position of context costs {}\n", human_bytes(f.bytes_a_position));
   if (const auto budget = memory_budget_bytes()) {
     RIDGE_TRY(const int32_t fits, largest_context(**model, wanted, *budget));
-    text += fmt::format("  available here: {}; the largest context that fits is {}\n", human_bytes(*budget), grouped(static_cast<uint64_t>(fits)));
+    text += fmt::format("  available here: {}; the largest context that fits is {}\n", human_bytes(*budget),
+                        grouped(static_cast<uint64_t>(fits)));
   }
   if (!note.empty()) text += "  " + note + "\n";
-  for (const std::string& unused : (*model)->unused_tensors()) text += fmt::format("  tensor '{}' is not used by this architecture\n", printable(unused));
+  for (const std::string& unused : (*model)->unused_tensors())
+    text += fmt::format("  tensor '{}' is not used by this architecture\n", printable(unused));
   put(text);
   return {};
 }
@@ -116,8 +125,10 @@ int cmd_inspect(const std::vector<std::string>& args, const ProcessStart&) {
   const auto file = GgufFile::open(flags.options.model_path);
   if (!file) return report(file.error());
   const Style style{is_terminal(1)};
-  put(style.bold("file") + fmt::format("  {}, GGUF version {}, {} in {} part{}, alignment {}\n", flags.options.model_path, file->version(),
-                                       human_bytes(file->file_bytes()), file->shards().size(), file->shards().size() == 1 ? "" : "s", file->alignment()));
+  put(style.bold("file") + fmt::format("  {}, GGUF version {}, {} in {} part{}, alignment {}\n",
+                                       flags.options.model_path, file->version(), human_bytes(file->file_bytes()),
+                                       file->shards().size(), file->shards().size() == 1 ? "" : "s",
+                                       file->alignment()));
   print_metadata(*file, style);
   print_vocabulary(*file, style);
   if (file->tensors().empty()) {

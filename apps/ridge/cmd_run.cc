@@ -8,6 +8,7 @@
 #include "command.h"
 #include "show_accounts.h"
 #include "term.h"
+#include "whole_budget.h"
 
 namespace ridge::app {
 namespace {
@@ -25,7 +26,8 @@ void add_flags(Cli& cli, RunFlags& f) {
   add_model_flags(cli, f.model);
   cli.value("-p, --prompt", f.prompt, "the prompt");
   cli.value("-f, --file", f.prompt_file, "file that holds the prompt; - for standard input");
-  cli.value("-n, --predict, --n-predict", f.n_predict, "most tokens to generate; -1 = until the model ends or the context is full", -1, 1 << 30);
+  cli.value("-n, --predict, --n-predict", f.n_predict,
+            "most tokens to generate; -1 = until the model ends or the context is full", -1, 1 << 30);
   cli.flag("--chat, -cnv, --conversation", f.chat, "the prompt is a user's message: apply the model's chat template");
   cli.value("-sys, --system-prompt", f.system, "system message (with --chat)");
   cli.value("--chat-template-kwargs", f.chat_variables, "JSON object of further template variables");
@@ -39,10 +41,12 @@ void add_flags(Cli& cli, RunFlags& f) {
 }
 
 Result<std::string> prompt_text(const Cli& cli, const RunFlags& f) {
-  if (cli.given("-p") && cli.given("-f")) return fail(ErrorCode::invalid_argument, "both -p and -f give a prompt: choose one");
+  if (cli.given("-p") && cli.given("-f"))
+    return fail(ErrorCode::invalid_argument, "both -p and -f give a prompt: choose one");
   if (cli.given("-p")) return f.no_escape ? f.prompt : unescape(f.prompt);
   if (cli.given("-f")) return read_text(f.prompt_file);
-  if (is_terminal(0)) return fail(ErrorCode::invalid_argument, "no prompt: give one with -p TEXT, -f FILE or on standard input");
+  if (is_terminal(0))
+    return fail(ErrorCode::invalid_argument, "no prompt: give one with -p TEXT, -f FILE or on standard input");
   return read_text("-");
 }
 
@@ -63,32 +67,6 @@ Result<std::vector<int32_t>> prompt_tokens(Engine& engine, const RunFlags& f, co
   return std::move(prompt.tokens);
 }
 
-void add_stages(TimeBudget& whole, const TimeBudget& part) {
-  for (const StageTime& s : part.stages) {
-    bool merged = false;
-    for (StageTime& w : whole.stages) {
-      if (w.name == s.name) w.ms += s.ms, w.n += s.n, merged = true;
-    }
-    if (!merged) whole.stages.push_back(s);
-  }
-}
-
-// From the start of the process to now: the kernel's record of the start, then the stages that main, loading and the request closed.
-TimeBudget whole_budget(const ProcessStart& start, int64_t end_ns, const TimeBook& main_book, const LoadAccount& load, const RequestAccount& request) {
-  TimeBook first;
-  if (start.before_ns >= 0) first.add(Stage::process_start, 0, start.before_ns);
-  const int64_t elapsed = end_ns - start.main_ns + std::max<int64_t>(0, start.before_ns);
-  TimeBudget whole = first.close(elapsed);
-  add_stages(whole, load.time);
-  add_stages(whole, main_book.close(elapsed));
-  add_stages(whole, request.time);
-  double sum = 0;
-  for (const StageTime& s : whole.stages) sum += s.ms;
-  whole.residual_ms = whole.elapsed_ms - sum;
-  whole.closes = std::abs(whole.residual_ms) <= std::max(0.2, 0.01 * whole.elapsed_ms);
-  return whole;
-}
-
 Result<int> run(const Cli& cli, RunFlags& f, const ProcessStart& start, TimeBook& book) {
   RIDGE_TRY(const std::string text, prompt_text(cli, f));
   for (std::string& s : f.stops) s = f.no_escape ? s : unescape(s);
@@ -102,12 +80,22 @@ Result<int> run(const Cli& cli, RunFlags& f, const ProcessStart& start, TimeBook
     const ScopedSpan span(book, Stage::write);
     put(text);
   }
-  Request request{.tokens = std::move(tokens), .sampling = f.sampling, .max_tokens = f.n_predict, .stop = f.stops,
-                  .show_special = f.special, .text_continues = !f.chat};
+  Request request{.tokens = std::move(tokens),
+                  .sampling = f.sampling,
+                  .max_tokens = f.n_predict,
+                  .stop = f.stops,
+                  .show_special = f.special,
+                  .text_continues = !f.chat};
   RIDGE_TRY(const Answer answer, stream_answer(*engine, std::move(request), book));
-  RunAccount account{.whole = {}, .load = engine->load_account(), .request = answer.account, .memory = {}, .path = engine->path(),
-                     .model = engine->model(), .finish_reason = std::string(to_string(answer.reason)),
-                     .write_overlapped_ms = answer.write_overlapped_ms, .n_ctx = engine->model().n_ctx};
+  RunAccount account{.whole = {},
+                     .load = engine->load_account(),
+                     .request = answer.account,
+                     .memory = {},
+                     .path = engine->path(),
+                     .model = engine->model(),
+                     .finish_reason = std::string(to_string(answer.reason)),
+                     .write_overlapped_ms = answer.write_overlapped_ms,
+                     .n_ctx = engine->model().n_ctx};
   account.whole = whole_budget(start, now_ns(), book, account.load, account.request);
   account.memory = engine->memory();
   put("\n");

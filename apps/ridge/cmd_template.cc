@@ -12,13 +12,16 @@
 namespace ridge::app {
 namespace {
 
-// "2024-07-26T12:30:00", "2024-07-26 12:30", "2024-07-26"; a zone or fraction behind it is ignored: the template sees local time.
+// "2024-07-26T12:30:00", "2024-07-26 12:30", "2024-07-26"; a zone or fraction behind it is ignored: the template sees
+// local time.
 Result<jinja::CivilTime> parse_time(const std::string& text) {
   jinja::CivilTime t;
-  const int n = std::sscanf(text.c_str(), "%d-%d-%d%*1[T ]%d:%d:%d", &t.year, &t.month, &t.day, &t.hour, &t.minute, &t.second);
-  const bool ok = n >= 3 && t.month >= 1 && t.month <= 12 && t.day >= 1 && t.day <= 31 && t.hour >= 0 && t.hour < 24 && t.minute >= 0 &&
-                  t.minute < 60 && t.second >= 0 && t.second <= 60;
-  if (!ok) return fail(ErrorCode::invalid_argument, "--now: found '{}', expected a time such as 2024-07-26T12:30:00", text);
+  const int n =
+      std::sscanf(text.c_str(), "%d-%d-%d%*1[T ]%d:%d:%d", &t.year, &t.month, &t.day, &t.hour, &t.minute, &t.second);
+  const bool ok = n >= 3 && t.month >= 1 && t.month <= 12 && t.day >= 1 && t.day <= 31 && t.hour >= 0 && t.hour < 24 &&
+                  t.minute >= 0 && t.minute < 60 && t.second >= 0 && t.second <= 60;
+  if (!ok)
+    return fail(ErrorCode::invalid_argument, "--now: found '{}', expected a time such as 2024-07-26T12:30:00", text);
   return t;
 }
 
@@ -30,11 +33,13 @@ struct ModelTemplate {
 Result<ModelTemplate> template_of_model(const std::string& path) {
   RIDGE_TRY(const GgufFile file, GgufFile::open(path));
   RIDGE_TRY(const std::string_view source, file.get_or<std::string_view>("tokenizer.chat_template", ""));
-  if (source.empty()) return fail(ErrorCode::unsupported, "'{}' has no chat template (key 'tokenizer.chat_template')", path);
+  if (source.empty())
+    return fail(ErrorCode::unsupported, "'{}' has no chat template (key 'tokenizer.chat_template')", path);
   ModelTemplate t{.source = std::string(source), .bos = "", .eos = ""};
   RIDGE_TRY(VocabData vocab, vocab_from_gguf(file));
   const auto text_of = [&vocab](const std::optional<int64_t>& id) {
-    return id && *id >= 0 && *id < static_cast<int64_t>(vocab.tokens.size()) ? vocab.tokens[static_cast<size_t>(*id)] : std::string();
+    return id && *id >= 0 && *id < static_cast<int64_t>(vocab.tokens.size()) ? vocab.tokens[static_cast<size_t>(*id)]
+                                                                             : std::string();
   };
   t.bos = text_of(vocab.bos), t.eos = text_of(vocab.eos);
   return t;
@@ -84,8 +89,10 @@ int cmd_template(const std::vector<std::string>& args, const ProcessStart&) {
   Cli cli("template", "render a chat template; the text goes to standard output as it is, without a newline behind it");
   TemplateFlags flags;
   cli.value("-m, --model", flags.model, "GGUF file whose template to use");
-  cli.value("--template, --chat-template-file", flags.template_path, "file that holds a template (Jinja); - for standard input");
-  cli.value("--vars", flags.vars_path, "JSON object: messages, tools, add_generation_prompt, bos_token, ...; - for standard input");
+  cli.value("--template, --chat-template-file", flags.template_path,
+            "file that holds a template (Jinja); - for standard input");
+  cli.value("--vars", flags.vars_path,
+            "JSON object: messages, tools, add_generation_prompt, bos_token, ...; - for standard input");
   cli.value("--now", flags.now, "what the clock says: 2024-07-26T12:30:00; default: the machine's local time");
   const auto parsed = cli.parse(args);
   if (!parsed) return report(parsed.error());

@@ -19,9 +19,13 @@ struct TokenizeJob {
   bool special = false, bos = false, ids_only = false, decode = false;
 };
 
-std::string as_json_string(std::string_view text) { return Json(text).dump(-1, ' ', false, Json::error_handler_t::replace); }
+std::string as_json_string(std::string_view text) {
+  return Json(text).dump(-1, ' ', false, Json::error_handler_t::replace);
+}
 
-std::string list_of(const std::vector<int32_t>& ids) { return Json(ids).dump(); }
+std::string list_of(const std::vector<int32_t>& ids) {
+  return Json(ids).dump();
+}
 
 Result<std::vector<int32_t>> ids_from_json(const std::string& line) {
   const Json doc = Json::parse(line, nullptr, false);
@@ -29,7 +33,8 @@ Result<std::vector<int32_t>> ids_from_json(const std::string& line) {
   std::vector<int32_t> ids;
   if (!list.is_array()) return fail(ErrorCode::invalid_argument, "expected an array of token ids or {{\"ids\":[...]}}");
   for (const Json& x : list) {
-    if (!x.is_number_integer()) return fail(ErrorCode::invalid_argument, "token id {}: expected a whole number", ids.size() + 1);
+    if (!x.is_number_integer())
+      return fail(ErrorCode::invalid_argument, "token id {}: expected a whole number", ids.size() + 1);
     ids.push_back(x.get<int32_t>());
   }
   return ids;
@@ -49,7 +54,8 @@ Result<void> run_lines(const Tokenizer& t, const TokenizeJob& job) {
     }
     const Json doc = Json::parse(line, nullptr, false);
     if (!doc.is_string()) return in_line({ErrorCode::invalid_argument, "expected a JSON string"});
-    const auto ids = t.encode(doc.get_ref<const std::string&>(), {.add_special = job.bos, .parse_special = job.special});
+    const auto ids =
+        t.encode(doc.get_ref<const std::string&>(), {.add_special = job.bos, .parse_special = job.special});
     if (!ids) return in_line(ids.error());
     std::cout << "{\"ids\":" << list_of(*ids) << "}\n";
   }
@@ -82,7 +88,8 @@ int cmd_tokenize(const std::vector<std::string>& args, const ProcessStart&) {
   TokenizeJob job;
   bool jsonl = false;
   cli.value("-m, --model", model, "GGUF file; one that holds only a vocabulary will do");
-  cli.flag("--special, --parse-special", job.special, "recognise control tokens in the text (with --decode: show them)");
+  cli.flag("--special, --parse-special", job.special,
+           "recognise control tokens in the text (with --decode: show them)");
   cli.flag("--bos, --add-special", job.bos, "add the tokens that the file asks for at the ends");
   cli.flag("--ids", job.ids_only, "print [1,2,3] instead of a line a token");
   cli.flag("--jsonl", jsonl, "a JSON string a line on standard input, {\"ids\":[...]} a line on standard output");

@@ -17,18 +17,25 @@ namespace ridge::app {
 
 int exit_code(ErrorCode code) {
   switch (code) {
-    case ErrorCode::invalid_argument: return kExitUsage;
+    case ErrorCode::invalid_argument:
+      return kExitUsage;
     case ErrorCode::not_found:
     case ErrorCode::io:
-    case ErrorCode::bad_file: return kExitFile;
-    case ErrorCode::unsupported: return kExitUnsupported;
+    case ErrorCode::bad_file:
+      return kExitFile;
+    case ErrorCode::unsupported:
+      return kExitUnsupported;
     case ErrorCode::limit:
     case ErrorCode::out_of_memory:
-    case ErrorCode::context_exceeded: return kExitDoesNotFit;
-    case ErrorCode::template_error: return kExitTemplate;
-    case ErrorCode::cancelled: return kExitInterrupted;
+    case ErrorCode::context_exceeded:
+      return kExitDoesNotFit;
+    case ErrorCode::template_error:
+      return kExitTemplate;
+    case ErrorCode::cancelled:
+      return kExitInterrupted;
     case ErrorCode::device:
-    case ErrorCode::internal: return kExitFailed;
+    case ErrorCode::internal:
+      return kExitFailed;
   }
   return kExitFailed;
 }
@@ -47,14 +54,16 @@ void warn(std::string_view sentence) {
 void add_model_flags(Cli& cli, ModelFlags& f) {
   EngineOptions& o = f.options;
   cli.value("-m, --model", o.model_path, "GGUF file; any part of a split one");
-  cli.value("-c, --ctx-size", o.n_ctx, "context in tokens; 0 = what the model was trained for, at most 4096", 0, 1 << 30);
+  cli.value("-c, --ctx-size", o.n_ctx, "context in tokens; 0 = what the model was trained for, at most 4096", 0,
+            1 << 30);
   cli.value("-b, --batch-size", f.n_batch, "most prompt tokens handed over at once; steps are cut to -ub", 1, 1 << 20);
   cli.value("-ub, --ubatch-size", o.n_ubatch, "most tokens a step", 1, 65536);
   cli.value("-t, --threads", o.n_threads, "threads; 0 = by affinity, cgroup quota and physical cores", -1, 1024);
   cli.value("-ngl, --gpu-layers, --n-gpu-layers", o.n_gpu_layers, "layers for a GPU; -1 = auto", -1, 1 << 20);
   cli.value("-ctk, --cache-type-k", o.type_k, "type of cached keys: f32 f16 bf16 q8_0 q4_0");
   cli.value("-ctv, --cache-type-v", o.type_v, "type of cached values");
-  cli.optional_value("-fa, --flash-attn", f.flash_attn, "on", "on, off or auto; attention here is always computed in blocks");
+  cli.optional_value("-fa, --flash-attn", f.flash_attn, "on",
+                     "on, off or auto; attention here is always computed in blocks");
   cli.value("--backend", o.backend, "cpu, or reference (slow, exact)");
   cli.value("--isa", o.isa, "instruction set of the kernels: scalar, avx2, avx512, neon; empty = the best here");
   cli.value("--chat-template-text", o.chat_template, "Jinja text to use instead of the model's own template");
@@ -64,10 +73,12 @@ void add_model_flags(Cli& cli, ModelFlags& f) {
 
 Result<void> check_model_flags(const ModelFlags& f) {
   if (f.options.model_path.empty()) return fail(ErrorCode::invalid_argument, "no model: give a GGUF file with -m FILE");
-  if (f.flash_attn != "on" && f.flash_attn != "off" && f.flash_attn != "auto" && f.flash_attn != "1" && f.flash_attn != "0") {
+  if (f.flash_attn != "on" && f.flash_attn != "off" && f.flash_attn != "auto" && f.flash_attn != "1" &&
+      f.flash_attn != "0") {
     return fail(ErrorCode::invalid_argument, "-fa: found '{}', expected on, off or auto", f.flash_attn);
   }
-  if (f.flash_attn == "off" || f.flash_attn == "0") warn("-fa off: attention is computed block by block all the same; there is no other kernel");
+  if (f.flash_attn == "off" || f.flash_attn == "0")
+    warn("-fa off: attention is computed block by block all the same; there is no other kernel");
   if (f.no_mmap) warn("--no-mmap: the file is mapped all the same; no other way of reading it is built in");
   if (f.mlock) warn("--mlock: pages are not locked into memory");
   return {};
@@ -95,7 +106,9 @@ Result<std::string> read_text(const std::string& path) {
   std::ifstream file;
   if (path != "-") {
     file.open(path, std::ios::binary);
-    if (!file) return fail(errno == ENOENT ? ErrorCode::not_found : ErrorCode::io, "'{}': cannot read: {}", path, std::strerror(errno));
+    if (!file)
+      return fail(errno == ENOENT ? ErrorCode::not_found : ErrorCode::io, "'{}': cannot read: {}", path,
+                  std::strerror(errno));
   }
   std::istream& in = path == "-" ? std::cin : file;
   std::string text;
@@ -118,12 +131,24 @@ std::string unescape(std::string_view text) {
     const char c = text[++i];
     unsigned value = 0;
     switch (c) {
-      case 'n': out += '\n'; break;
-      case 'r': out += '\r'; break;
-      case 't': out += '\t'; break;
-      case '\'': out += '\''; break;
-      case '"': out += '"'; break;
-      case '\\': out += '\\'; break;
+      case 'n':
+        out += '\n';
+        break;
+      case 'r':
+        out += '\r';
+        break;
+      case 't':
+        out += '\t';
+        break;
+      case '\'':
+        out += '\'';
+        break;
+      case '"':
+        out += '"';
+        break;
+      case '\\':
+        out += '\\';
+        break;
       case 'x':
         if (i + 2 < text.size() && std::from_chars(&text[i + 1], &text[i + 1] + 2, value, 16).ptr == &text[i + 1] + 2) {
           out += static_cast<char>(value);
@@ -132,7 +157,8 @@ std::string unescape(std::string_view text) {
           out += "\\x";
         }
         break;
-      default: out += '\\', out += c;
+      default:
+        out += '\\', out += c;
     }
   }
   return out;
@@ -148,7 +174,8 @@ Result<std::vector<int32_t>> parse_ids(std::string_view text) {
     int32_t id = 0;
     const auto [end, ec] = std::from_chars(text.data(), text.data() + text.size(), id);
     if (ec != std::errc()) {
-      return fail(ErrorCode::invalid_argument, "token id {}: found '{}', expected a whole number", ids.size() + 1, text.substr(0, 20));
+      return fail(ErrorCode::invalid_argument, "token id {}: found '{}', expected a whole number", ids.size() + 1,
+                  text.substr(0, 20));
     }
     ids.push_back(id);
     text.remove_prefix(static_cast<size_t>(end - text.data()));

@@ -15,13 +15,13 @@ namespace ridge::app {
 // Exit codes of the program; `ridge --help` prints this table.
 enum ExitCode : int {
   kExitOk = 0,
-  kExitFailed = 1,        // a device failed, or the program broke its own rules
-  kExitUsage = 2,         // a flag or value that makes no sense
-  kExitFile = 3,          // missing, unreadable, or not what it claims to be
-  kExitUnsupported = 4,   // architecture, format, tokeniser or template that this build cannot run
-  kExitDoesNotFit = 5,    // memory, context, queue or another limit
-  kExitTemplate = 6,      // the chat template failed
-  kExitInterrupted = 130, // Ctrl-C
+  kExitFailed = 1,         // a device failed, or the program broke its own rules
+  kExitUsage = 2,          // a flag or value that makes no sense
+  kExitFile = 3,           // missing, unreadable, or not what it claims to be
+  kExitUnsupported = 4,    // architecture, format, tokeniser or template that this build cannot run
+  kExitDoesNotFit = 5,     // memory, context, queue or another limit
+  kExitTemplate = 6,       // the chat template failed
+  kExitInterrupted = 130,  // Ctrl-C
 };
 int exit_code(ErrorCode code);
 

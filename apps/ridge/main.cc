@@ -19,10 +19,15 @@ constexpr Command kCommands[] = {
 };
 
 void print_help(std::FILE* out) {
-  std::fputs("ridge " RIDGE_VERSION ": local LLM inference that accounts for every millisecond and every byte\n\n"
-             "usage: ridge COMMAND [OPTIONS]      ridge COMMAND --help\n\n", out);
-  for (const Command& c : kCommands) std::fprintf(out, "  %-10s %s\n", std::string(c.name).c_str(), std::string(c.summary).c_str());
-  std::fputs("\nexit codes: 0 done, 1 failed, 2 usage, 3 file, 4 unsupported, 5 does not fit, 6 template, 130 interrupted\n", out);
+  std::fputs("ridge " RIDGE_VERSION
+             ": local LLM inference that accounts for every millisecond and every byte\n\n"
+             "usage: ridge COMMAND [OPTIONS]      ridge COMMAND --help\n\n",
+             out);
+  for (const Command& c : kCommands)
+    std::fprintf(out, "  %-10s %s\n", std::string(c.name).c_str(), std::string(c.summary).c_str());
+  std::fputs(
+      "\nexit codes: 0 done, 1 failed, 2 usage, 3 file, 4 unsupported, 5 does not fit, 6 template, 130 interrupted\n",
+      out);
 }
 
 int dispatch(int argc, char** argv, const ProcessStart& start) {
@@ -45,8 +50,9 @@ int dispatch(int argc, char** argv, const ProcessStart& start) {
     names.emplace_back(c.name);
   }
   const std::string near = nearest(args[0], names);
-  return report({ErrorCode::invalid_argument, fmt::format("unknown command '{}'{}; 'ridge --help' lists them", args[0],
-                                                          near.empty() ? "" : fmt::format(", did you mean '{}'?", near))});
+  return report(
+      {ErrorCode::invalid_argument, fmt::format("unknown command '{}'{}; 'ridge --help' lists them", args[0],
+                                                near.empty() ? "" : fmt::format(", did you mean '{}'?", near))});
 }
 
 }  // namespace

@@ -18,7 +18,7 @@ struct RunAccount {
   ExecutedPath path;
   ModelInfo model;
   std::string finish_reason;
-  double write_overlapped_ms = 0;   // writing text while the engine went on computing: not part of the budget
+  double write_overlapped_ms = 0;  // writing text while the engine went on computing: not part of the budget
   int n_ctx = 0;
 };
 

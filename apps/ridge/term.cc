@@ -9,7 +9,9 @@
 
 namespace ridge::app {
 
-bool is_terminal(int fd) { return isatty(fd) == 1; }
+bool is_terminal(int fd) {
+  return isatty(fd) == 1;
+}
 
 std::string Style::paint(std::string_view code, std::string_view s) const {
   return colour ? fmt::format("\x1b[{}m{}\x1b[0m", code, s) : std::string(s);
@@ -29,10 +31,15 @@ size_t display_width(std::string_view text) {
   return width;
 }
 
-Table::Table(std::vector<std::string> header, std::vector<bool> right) : header_(std::move(header)), right_(std::move(right)) {}
+Table::Table(std::vector<std::string> header, std::vector<bool> right)
+    : header_(std::move(header)), right_(std::move(right)) {}
 
-void Table::row(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }
-void Table::rule() { rows_.emplace_back(); }
+void Table::row(std::vector<std::string> cells) {
+  rows_.push_back(std::move(cells));
+}
+void Table::rule() {
+  rows_.emplace_back();
+}
 
 std::string Table::text(const Style& style, std::string_view indent) const {
   std::vector<size_t> width(header_.size());
@@ -57,7 +64,8 @@ std::string Table::text(const Style& style, std::string_view indent) const {
   std::string head = line(header_);
   head.pop_back();
   out += style.dim(head) + "\n";
-  for (const auto& r : rows_) out += r.empty() ? std::string(indent) + style.dim(std::string(total - 2, '-')) + "\n" : line(r);
+  for (const auto& r : rows_)
+    out += r.empty() ? std::string(indent) + style.dim(std::string(total - 2, '-')) + "\n" : line(r);
   return out;
 }
 

@@ -27,7 +27,7 @@ class Table {
  public:
   explicit Table(std::vector<std::string> header, std::vector<bool> right);
   void row(std::vector<std::string> cells);
-  void rule();   // a line before the next row
+  void rule();  // a line before the next row
   std::string text(const Style& style, std::string_view indent = "  ") const;
 
  private:

@@ -1,5 +1,5 @@
-// Engine: one loaded model and one thread that owns all mutable state. step() = schedule -> forward -> sample -> commit.
-// Thread-safety: all methods may be called from any thread at any time; an EventStream belongs to one reader.
+// Engine: one loaded model and one thread that owns all mutable state. step() = schedule -> forward -> sample ->
+// commit. Thread-safety: all methods may be called from any thread at any time; an EventStream belongs to one reader.
 #pragma once
 
 #include <memory>
@@ -18,25 +18,26 @@
 namespace ridge {
 
 struct Message {
-  std::string role;      // "system", "user", "assistant", ...
+  std::string role;  // "system", "user", "assistant", ...
   std::string content;
 };
 
 struct ChatOptions {
   bool add_generation_prompt = true;
-  std::string variables_json;   // further template variables as a JSON object ("enable_thinking": false); "" = none
+  std::string variables_json;  // further template variables as a JSON object ("enable_thinking": false); "" = none
 };
 
 struct ChatPrompt {
-  std::string text;             // as the template rendered it
-  double render_ms = 0;         // of the call, what the template took; the rest is tokenising
-  std::vector<int32_t> tokens;  // control tokens only where the template itself wrote them, never from a message's content
+  std::string text;      // as the template rendered it
+  double render_ms = 0;  // of the call, what the template took; the rest is tokenising
+  std::vector<int32_t>
+      tokens;  // control tokens only where the template itself wrote them, never from a message's content
 };
 
 // Reads a request's events. Destroying it before the terminal event cancels the request.
 class EventStream {
  public:
-  struct State;   // the library's own
+  struct State;  // the library's own
   explicit EventStream(std::shared_ptr<State> state);
   EventStream(EventStream&&) noexcept;
   EventStream& operator=(EventStream&&) noexcept;
@@ -53,10 +54,10 @@ class EventStream {
 
 class Engine {
  public:
-  // Errors: not_found, io, bad_file (the model file), unsupported (architecture, format, tokeniser: named, with those supported),
-  // out_of_memory (predicted bytes by owner and the largest context that fits), invalid_argument (options).
+  // Errors: not_found, io, bad_file (the model file), unsupported (architecture, format, tokeniser: named, with those
+  // supported), out_of_memory (predicted bytes by owner and the largest context that fits), invalid_argument (options).
   static Result<std::unique_ptr<Engine>> load(const EngineOptions& options);
-  ~Engine();   // running requests end as cancelled
+  ~Engine();  // running requests end as cancelled
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
 
@@ -72,7 +73,8 @@ class Engine {
   // Errors: unsupported (no template), template_error (its message, with the line).
   Result<ChatPrompt> chat_prompt(std::span<const Message> messages, const ChatOptions& options = {}) const;
 
-  // Errors: invalid_argument (a field, its value, its range), context_exceeded (both lengths), limit (the queue is full).
+  // Errors: invalid_argument (a field, its value, its range), context_exceeded (both lengths), limit (the queue is
+  // full).
   Result<EventStream> submit(Request request);
 
  private:

@@ -8,7 +8,7 @@
 namespace ridge {
 
 struct FormatShare {
-  std::string format;      // "q4_K"
+  std::string format;  // "q4_K"
   uint64_t n_tensors = 0, n_bytes = 0;
 };
 
@@ -17,10 +17,10 @@ struct ModelInfo {
   uint64_t file_bytes = 0, n_params = 0;
   std::vector<FormatShare> formats;
   int n_layers = 0, n_embd = 0, n_vocab = 0;
-  int n_ctx_train = 0;     // what the model was trained for
-  int n_ctx = 0;           // what this engine holds
-  std::string note;        // e.g. that the context was cut; "" when there is nothing to say
-  std::string tokenizer;   // kind and pre-tokeniser
+  int n_ctx_train = 0;    // what the model was trained for
+  int n_ctx = 0;          // what this engine holds
+  std::string note;       // e.g. that the context was cut; "" when there is nothing to say
+  std::string tokenizer;  // kind and pre-tokeniser
   bool has_chat_template = false;
 };
 

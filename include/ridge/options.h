@@ -9,8 +9,8 @@
 namespace ridge {
 
 struct EngineOptions {
-  std::string model_path;       // a GGUF file; any shard of a split one
-  int n_ctx = 0;                // -c: positions of KV cache; 0 = the model's training length, at most 4096 (the note says when cut)
+  std::string model_path;  // a GGUF file; any shard of a split one
+  int n_ctx = 0;  // -c: positions of KV cache; 0 = the model's training length, at most 4096 (the note says when cut)
   int n_ubatch = 512;           // -ub: rows a step
   int n_threads = 0;            // -t: 0 = min(affinity, cgroup quota, physical cores)
   int n_parallel = 1;           // -np: sequences that may run at once

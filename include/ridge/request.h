@@ -15,23 +15,24 @@
 namespace ridge {
 
 struct Request {
-  std::vector<int32_t> tokens;      // the prompt, at least one token
+  std::vector<int32_t> tokens;  // the prompt, at least one token
   SamplingParams sampling;
-  int32_t max_tokens = -1;          // -n; -1: until the model ends its answer or the context is full; 0: prefill only
-  std::vector<std::string> stop;    // at most 16 strings of at most 256 bytes; never shown, not even in part
-  bool show_special = false;        // write control tokens as text
-  bool text_continues = true;       // the answer goes on inside a text; false drops the space that a tokeniser puts before a first word
+  int32_t max_tokens = -1;        // -n; -1: until the model ends its answer or the context is full; 0: prefill only
+  std::vector<std::string> stop;  // at most 16 strings of at most 256 bytes; never shown, not even in part
+  bool show_special = false;      // write control tokens as text
+  bool text_continues =
+      true;  // the answer goes on inside a text; false drops the space that a tokeniser puts before a first word
 };
 
 struct TokenProbability {
   int32_t id = 0;
-  float logprob = 0;                // natural logarithm, from the raw logits
+  float logprob = 0;  // natural logarithm, from the raw logits
 };
 
 struct TokenEvent {
   int32_t id = 0;
-  std::string text;                 // whole UTF-8; empty while a character or a possible stop string is unfinished
-  std::optional<float> logprob;     // of this token, when asked for
+  std::string text;              // whole UTF-8; empty while a character or a possible stop string is unfinished
+  std::optional<float> logprob;  // of this token, when asked for
   std::vector<TokenProbability> top;
 };
 
@@ -46,9 +47,9 @@ std::string_view to_string(FinishReason reason);
 
 struct Finished {
   FinishReason reason = FinishReason::end_of_generation;
-  std::string text;                 // what was held back and is now known to be answer
-  std::string stop_string;          // the one that matched
-  uint64_t seed = 0;                // that was used
+  std::string text;         // what was held back and is now known to be answer
+  std::string stop_string;  // the one that matched
+  uint64_t seed = 0;        // that was used
   RequestAccount account;
 };
 

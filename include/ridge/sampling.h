@@ -1,5 +1,5 @@
-// How a token is chosen: llama.cpp's parameters with its names, order and defaults. Ranges, flags, JSON keys and help of each field
-// stand in one table (src/sample/params_tables.cc; `ridge run --help` prints it). Plain values.
+// How a token is chosen: llama.cpp's parameters with its names, order and defaults. Ranges, flags, JSON keys and help
+// of each field stand in one table (src/sample/params_tables.cc; `ridge run --help` prints it). Plain values.
 #pragma once
 
 #include <cstdint>

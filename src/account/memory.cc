@@ -9,8 +9,8 @@
 namespace ridge {
 
 std::string_view to_string(MemoryOwner owner) {
-  static constexpr std::string_view kNames[kMemoryOwnerCount] = {"weights (mapped)", "weights (prepared)", "kv", "activations",
-                                                                 "logits", "tokenizer", "runtime", "request"};
+  static constexpr std::string_view kNames[kMemoryOwnerCount] = {
+      "weights (mapped)", "weights (prepared)", "kv", "activations", "logits", "tokenizer", "runtime", "request"};
   return kNames[static_cast<size_t>(owner)];
 }
 
@@ -26,7 +26,8 @@ void MemoryLedger::add(MemoryOwner owner, std::string_view detail, uint64_t n_by
 void MemoryLedger::remove(MemoryOwner owner, std::string_view detail, uint64_t n_bytes) {
   const std::lock_guard lock(mutex_);
   const auto found = lines_.find({owner, std::string(detail)});
-  assert(found != lines_.end() && found->second.current_bytes >= n_bytes && "more bytes given back than were taken under this tag");
+  assert(found != lines_.end() && found->second.current_bytes >= n_bytes &&
+         "more bytes given back than were taken under this tag");
   found->second.current_bytes -= n_bytes;
 }
 
@@ -44,7 +45,10 @@ uint64_t MemoryLedger::total_bytes() const {
 }
 
 TaggedBuffer::TaggedBuffer(TaggedBuffer&& o) noexcept
-    : buffer_(std::move(o.buffer_)), ledger_(std::exchange(o.ledger_, nullptr)), owner_(o.owner_), detail_(std::move(o.detail_)) {}
+    : buffer_(std::move(o.buffer_)),
+      ledger_(std::exchange(o.ledger_, nullptr)),
+      owner_(o.owner_),
+      detail_(std::move(o.detail_)) {}
 
 TaggedBuffer& TaggedBuffer::operator=(TaggedBuffer&& o) noexcept {
   std::swap(buffer_, o.buffer_);
@@ -58,7 +62,8 @@ TaggedBuffer::~TaggedBuffer() {
   if (ledger_ != nullptr) ledger_->remove(owner_, detail_, buffer_.size());
 }
 
-Result<TaggedBuffer> TaggedBuffer::allocate(MemoryLedger& ledger, MemoryOwner owner, std::string_view detail, size_t n_bytes) {
+Result<TaggedBuffer> TaggedBuffer::allocate(MemoryLedger& ledger, MemoryOwner owner, std::string_view detail,
+                                            size_t n_bytes) {
   auto raw = AlignedBuffer::allocate(n_bytes);
   if (!raw) {
     raw.error().message += fmt::format(" ({} {})", to_string(owner), detail);

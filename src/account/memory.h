@@ -1,4 +1,5 @@
-// The memory ledger: every allocation that matters has an owner. A program has one ledger an Engine; tests may make their own.
+// The memory ledger: every allocation that matters has an owner. A program has one ledger an Engine; tests may make
+// their own.
 #pragma once
 
 #include <cstdint>
@@ -20,8 +21,8 @@ enum class MemoryOwner : uint8_t {
   activations,
   logits,
   tokenizer,
-  runtime,           // thread stacks, step plans, queues
-  request,           // tokens, text and events of requests
+  runtime,  // thread stacks, step plans, queues
+  request,  // tokens, text and events of requests
 };
 inline constexpr int kMemoryOwnerCount = 8;
 std::string_view to_string(MemoryOwner owner);
@@ -50,7 +51,8 @@ class TaggedBuffer {
   TaggedBuffer(TaggedBuffer&& o) noexcept;
   TaggedBuffer& operator=(TaggedBuffer&& o) noexcept;
   ~TaggedBuffer();
-  static Result<TaggedBuffer> allocate(MemoryLedger& ledger, MemoryOwner owner, std::string_view detail, size_t n_bytes);
+  static Result<TaggedBuffer> allocate(MemoryLedger& ledger, MemoryOwner owner, std::string_view detail,
+                                       size_t n_bytes);
   std::byte* data() const { return buffer_.data(); }
   size_t size() const { return buffer_.size(); }
   template <class T>

@@ -1,5 +1,6 @@
-// Stages of a time budget and the book that adds them up. Stages are exclusive: spans of one book never overlap, so that their sum can
-// be compared with the elapsed time, measured on its own; what is left over is the residual, always shown.
+// Stages of a time budget and the book that adds them up. Stages are exclusive: spans of one book never overlap, so
+// that their sum can be compared with the elapsed time, measured on its own; what is left over is the residual, always
+// shown.
 #pragma once
 
 #include <array>
@@ -13,37 +14,36 @@
 namespace ridge {
 
 enum class Stage : uint8_t {
-  process_start,      // exec to main, as the kernel recorded it
-  arguments,          // reading options
-  open_file,          // open and map
-  read_metadata,      // GGUF header, keys, tensor table
+  process_start,  // exec to main, as the kernel recorded it
+  arguments,      // reading options
+  open_file,      // open and map
+  read_metadata,  // GGUF header, keys, tensor table
   load_tokenizer,
   load_template,
-  forecast,           // predicting memory
-  start_device,       // threads, instruction set
-  bind_weights,       // names and shapes checked
-  prepare_weights,    // copies in another layout
+  forecast,         // predicting memory
+  start_device,     // threads, instruction set
+  bind_weights,     // names and shapes checked
+  prepare_weights,  // copies in another layout
   allocate_kv,
   allocate_activations,
   start_engine,
-  render_template,    // messages to text
+  render_template,  // messages to text
   tokenise,
-  submit,             // checking a request and handing it over
-  queue,              // waiting for admission
-  schedule,           // choosing a step's rows
-  prefill,            // forward passes that hold prompt rows
-  decode,             // forward passes of one row a sequence
+  submit,    // checking a request and handing it over
+  queue,     // waiting for admission
+  schedule,  // choosing a step's rows
+  prefill,   // forward passes that hold prompt rows
+  decode,    // forward passes of one row a sequence
   sample,
-  detokenise,         // ids to text, stop strings
-  emit,               // handing events over
-  deliver,            // last event waiting for its reader
-  wait_others,        // steps that other sequences used
-  write,              // text to the terminal or file
-  report,             // printing the accounts
+  detokenise,   // ids to text, stop strings
+  emit,         // handing events over
+  deliver,      // last event waiting for its reader
+  wait_others,  // steps that other sequences used
+  write,        // text to the terminal or file
+  report,       // printing the accounts
 };
 inline constexpr size_t kStageCount = static_cast<size_t>(Stage::report) + 1;
 std::string_view to_string(Stage stage);
-
 
 // Adds up spans. One thread at a time.
 class TimeBook {

@@ -6,8 +6,8 @@
 namespace ridge {
 
 struct Traffic {
-  double flops = 0;             // multiply and add count as two
-  double weight_bytes = 0;      // weights read, in their stored format
+  double flops = 0;         // multiply and add count as two
+  double weight_bytes = 0;  // weights read, in their stored format
   double kv_read_bytes = 0;
   double kv_write_bytes = 0;
   double activation_bytes = 0;  // activations read and written

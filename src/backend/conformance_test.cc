@@ -21,7 +21,9 @@ using quant::encode_row;
 struct Target {
   std::string backend, isa;
 };
-void PrintTo(const Target& t, std::ostream* out) { *out << t.backend << '/' << t.isa; }
+void PrintTo(const Target& t, std::ostream* out) {
+  *out << t.backend << '/' << t.isa;
+}
 
 std::vector<Target> targets() {
   std::vector<Target> all = {{"reference", ""}};
@@ -41,13 +43,15 @@ class World {
     for (int64_t r = 0; r < out * n_mats; ++r) {
       for (float& x : row) x = normal(random_);
       if (type == DType::f32) {
-        std::memcpy(bytes.data() + static_cast<size_t>(r) * row_bytes(type, in), row.data(), row.size() * sizeof(float));
+        std::memcpy(bytes.data() + static_cast<size_t>(r) * row_bytes(type, in), row.data(),
+                    row.size() * sizeof(float));
       } else {
         EXPECT_TRUE(encode_row(type, row.data(), bytes.data() + static_cast<size_t>(r) * row_bytes(type, in), in));
       }
     }
     Weight w;
-    w.host = {.name = "w", .dtype = type, .n_dims = n_mats > 1 ? 3u : 2u, .ne = {in, out, n_mats, 1}, .data = bytes.data()};
+    w.host = {
+        .name = "w", .dtype = type, .n_dims = n_mats > 1 ? 3u : 2u, .ne = {in, out, n_mats, 1}, .data = bytes.data()};
     w.in = in, w.out = out, w.n_mats = n_mats;
     return weights_.emplace_back(w);
   }
@@ -59,7 +63,8 @@ class World {
   std::deque<Weight> weights_;
 };
 
-// A step over `spans` (rows, first position); KV of the given geometry; the positions before each span are random history.
+// A step over `spans` (rows, first position); KV of the given geometry; the positions before each span are random
+// history.
 struct Scene {
   std::vector<std::pair<int32_t, int32_t>> spans = {{7, 0}};
   DType k_type = DType::f32, v_type = DType::f32;
@@ -92,8 +97,13 @@ Outcome run(const Target& target, const Scene& scene, const Build& build, int n_
   for (auto& t : tables) {
     for (int32_t& b : t) b = n_blocks - 1 - b;
   }
-  KvLayer kv{.k_type = scene.k_type, .v_type = scene.v_type, .n_kv_head = scene.n_kv_head, .k_dim = scene.k_dim, .v_dim = scene.v_dim};
-  std::vector<std::byte> k(kv.k_row_bytes() * kKvBlockPositions * static_cast<size_t>(n_blocks)), v(kv.v_row_bytes() * kKvBlockPositions * static_cast<size_t>(n_blocks));
+  KvLayer kv{.k_type = scene.k_type,
+             .v_type = scene.v_type,
+             .n_kv_head = scene.n_kv_head,
+             .k_dim = scene.k_dim,
+             .v_dim = scene.v_dim};
+  std::vector<std::byte> k(kv.k_row_bytes() * kKvBlockPositions * static_cast<size_t>(n_blocks)),
+      v(kv.v_row_bytes() * kKvBlockPositions * static_cast<size_t>(n_blocks));
   std::mt19937 random(11);
   std::normal_distribution<float> normal;
   const auto fill = [&](std::vector<std::byte>& bytes, DType type, int64_t cols, size_t stride) {
@@ -132,7 +142,8 @@ Outcome run(const Target& target, const Scene& scene, const Build& build, int n_
     for (int64_t r = 0; r < view.rows; ++r) values.insert(values.end(), view.row(r), view.row(r) + view.cols);
   }
   // What was written to the cache is a result too.
-  std::vector<float>& cache = outcome.values.emplace_back(k.size() / kv.k_row_bytes() * static_cast<size_t>(scene.n_kv_head * scene.k_dim));
+  std::vector<float>& cache =
+      outcome.values.emplace_back(k.size() / kv.k_row_bytes() * static_cast<size_t>(scene.n_kv_head * scene.k_dim));
   EXPECT_TRUE(decode_row(scene.k_type, k.data(), cache.data(), static_cast<int64_t>(cache.size())));
   return outcome;
 }
@@ -194,7 +205,8 @@ TEST_P(Conformance, rms_norm_over_rows_heads_and_without_weight) {
 }
 
 TEST_P(Conformance, matmul_in_every_encodable_format_for_all_column_counts) {
-  for (const DType type : {DType::f32, DType::f16, DType::bf16, DType::q4_0, DType::q4_1, DType::q5_0, DType::q5_1, DType::q8_0, DType::iq4_nl}) {
+  for (const DType type : {DType::f32, DType::f16, DType::bf16, DType::q4_0, DType::q4_1, DType::q5_0, DType::q5_1,
+                           DType::q8_0, DType::iq4_nl}) {
     for (const int32_t rows : {1, 2, 3, 4, 5, 8, 13, 17, 33}) {
       check({.spans = {{rows, 0}}}, [&](Encoder& e, World& w) {
         const Act x = random_act(e, w, 288), a = e.act(rows, 37), b = e.act(rows, 16);
@@ -254,7 +266,8 @@ TEST_P(Conformance, rope_in_both_layouts_full_and_partial) {
     for (const int32_t n_rot : {2, 20, 40}) {
       RopeSpec spec;
       spec.magnitude = 1.1f, spec.split_halves = split;
-      for (int32_t i = 0; i < n_rot / 2; ++i) spec.inv_freq.push_back(static_cast<float>(std::pow(10000.0, -2.0 * i / n_rot)));
+      for (int32_t i = 0; i < n_rot / 2; ++i)
+        spec.inv_freq.push_back(static_cast<float>(std::pow(10000.0, -2.0 * i / n_rot)));
       check({.spans = {{3, 0}, {5, 1000}, {1, 70}}}, [&](Encoder& e, World& w) {
         const Act x = random_act(e, w, 3 * 40);
         e.rope("rope", x, 40, spec);
@@ -266,25 +279,47 @@ TEST_P(Conformance, rope_in_both_layouts_full_and_partial) {
 
 TEST_P(Conformance, kv_append_writes_each_type) {
   for (const DType type : {DType::f32, DType::f16, DType::bf16, DType::q8_0, DType::q4_0}) {
-    check({.spans = {{3, 0}, {40, 30}, {1, 64}}, .k_type = type, .v_type = type}, [&](Encoder& e, World& w) {
-      const Act k = random_act(e, w, 64), v = random_act(e, w, 64);
-      e.kv_append("kv", k, v, 0);
-      return std::vector{k};
-    }, 1e-12);
+    check(
+        {.spans = {{3, 0}, {40, 30}, {1, 64}}, .k_type = type, .v_type = type},
+        [&](Encoder& e, World& w) {
+          const Act k = random_act(e, w, 64), v = random_act(e, w, 64);
+          e.kv_append("kv", k, v, 0);
+          return std::vector{k};
+        },
+        1e-12);
   }
 }
 
 TEST_P(Conformance, attention_over_types_groups_windows_sinks_and_splits) {
   for (const DType type : {DType::f32, DType::f16, DType::bf16, DType::q8_0, DType::q4_0}) {
     for (const int32_t window : {0, 1, 16, 40}) {
-      check({.spans = {{1, 0}, {9, 28}, {1, 31}, {1, 32}, {35, 70}, {1, 200}}, .k_type = type, .v_type = type, .k_dim = 64, .v_dim = 32},
+      check({.spans = {{1, 0}, {9, 28}, {1, 31}, {1, 32}, {35, 70}, {1, 200}},
+             .k_type = type,
+             .v_type = type,
+             .k_dim = 64,
+             .v_dim = 32},
             [&](Encoder& e, World& w) {
               const Act q = random_act(e, w, 6 * 64), out = e.act(q.rows, 6 * 32), capped = e.act(q.rows, 6 * 32);
-              e.attention("attn", {.q = q, .out = out, .layer = 0, .n_head = 6, .scale = 0.125f, .softcap = 0, .window = window,
+              e.attention("attn", {.q = q,
+                                   .out = out,
+                                   .layer = 0,
+                                   .n_head = 6,
+                                   .scale = 0.125f,
+                                   .softcap = 0,
+                                   .window = window,
                                    .sinks = window == 16 ? &w.weight(DType::f32, 6, 1) : nullptr,
-                                   .temperature_scale = window == 1 ? 0.1f : 0.0f, .temperature_length = 64});
-              e.attention("attn", {.q = q, .out = capped, .layer = 0, .n_head = 6, .scale = 0.3f, .softcap = 5.0f, .window = window,
-                                   .sinks = nullptr, .temperature_scale = 0, .temperature_length = 1});
+                                   .temperature_scale = window == 1 ? 0.1f : 0.0f,
+                                   .temperature_length = 64});
+              e.attention("attn", {.q = q,
+                                   .out = capped,
+                                   .layer = 0,
+                                   .n_head = 6,
+                                   .scale = 0.3f,
+                                   .softcap = 5.0f,
+                                   .window = window,
+                                   .sinks = nullptr,
+                                   .temperature_scale = 0,
+                                   .temperature_length = 1});
               return std::vector{out, capped};
             });
     }
@@ -295,8 +330,16 @@ TEST_P(Conformance, attention_with_odd_head_sizes_and_many_query_heads) {
   for (const int32_t dim : {8, 20, 80, 256}) {
     check({.spans = {{33, 5}}, .n_kv_head = 1, .k_dim = dim, .v_dim = dim}, [&](Encoder& e, World& w) {
       const Act q = random_act(e, w, 7 * dim), out = e.act(q.rows, 7 * dim);
-      e.attention("attn", {.q = q, .out = out, .layer = 0, .n_head = 7, .scale = 0.2f, .softcap = 0, .window = 0, .sinks = nullptr,
-                           .temperature_scale = 0, .temperature_length = 1});
+      e.attention("attn", {.q = q,
+                           .out = out,
+                           .layer = 0,
+                           .n_head = 7,
+                           .scale = 0.2f,
+                           .softcap = 0,
+                           .window = 0,
+                           .sinks = nullptr,
+                           .temperature_scale = 0,
+                           .temperature_length = 1});
       return std::vector{out};
     });
   }
@@ -310,10 +353,16 @@ TEST_P(Conformance, router_and_experts_with_every_gating) {
           const int32_t n_expert = 9, n_used = 3, dim = 64, hidden = 96;
           const Act x = random_act(e, w, dim), logits = random_act(e, w, n_expert), weights = e.act(rows, n_used);
           const ActIds ids = e.ids(rows, n_used);
-          e.router("router", {.logits = logits, .selection_bias = biased ? &w.weight(DType::f32, n_expert, 1) : nullptr, .ids = ids,
-                              .weights = weights, .gating = gating, .normalise = biased, .scale = biased ? 2.5f : 1.0f});
+          e.router("router", {.logits = logits,
+                              .selection_bias = biased ? &w.weight(DType::f32, n_expert, 1) : nullptr,
+                              .ids = ids,
+                              .weights = weights,
+                              .gating = gating,
+                              .normalise = biased,
+                              .scale = biased ? 2.5f : 1.0f});
           const Act up = e.act(rows * n_used, hidden), down = e.act(rows * n_used, dim), out = e.act(rows, dim);
-          e.expert_matmul("up", x, ids, w.weight(DType::q8_0, dim, hidden, n_expert), biased ? &w.weight(DType::f32, hidden, n_expert) : nullptr, up);
+          e.expert_matmul("up", x, ids, w.weight(DType::q8_0, dim, hidden, n_expert),
+                          biased ? &w.weight(DType::f32, hidden, n_expert) : nullptr, up);
           e.expert_matmul("down", up, ids, w.weight(DType::f16, hidden, dim, n_expert), nullptr, down);
           e.expert_combine("combine", down, weights, out);
           return std::vector{weights, up, out};

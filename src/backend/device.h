@@ -13,19 +13,22 @@
 namespace ridge {
 
 struct DeviceOptions {
-  int n_threads = 0;         // 0 = choose (base/thread_pool.h)
-  std::string isa;           // "" = the best that this machine has; a name that it has not is an error that lists those it has
+  int n_threads = 0;  // 0 = choose (base/thread_pool.h)
+  std::string isa;    // "" = the best that this machine has; a name that it has not is an error that lists those it has
   MemoryLedger* ledger = nullptr;
 };
 
 // What runs, and why: shown by `ridge device` and kept in every record.
 struct DeviceInfo {
-  std::string name;          // "cpu", "reference"
-  std::string isa;           // "avx512", "avx2", "neon", "scalar"; "" where it has no meaning
-  std::string isa_reason;    // one sentence
+  std::string name;        // "cpu", "reference"
+  std::string isa;         // "avx512", "avx2", "neon", "scalar"; "" where it has no meaning
+  std::string isa_reason;  // one sentence
   int n_threads = 1;
   std::string threads_reason;
 };
+
+// What a device calls its arena in the ledger (owner: activations).
+inline constexpr std::string_view kArenaDetail = "arena f32";
 
 // Filled by run() when asked: wall time of each verb, in the order of Program::verbs.
 struct StepTrace {
@@ -37,8 +40,8 @@ class Device {
   virtual ~Device() = default;
   virtual DeviceInfo info() const = 0;
 
-  // Called once a weight, at load: refuses a format that the device cannot read (naming tensor and format), and may make a copy in
-  // its own layout under the ledger's weights_prepared.
+  // Called once a weight, at load: refuses a format that the device cannot read (naming tensor and format), and may
+  // make a copy in its own layout under the ledger's weights_prepared.
   virtual Result<void> prepare(Weight& weight) = 0;
 
   // Makes room for steps of up to this many arena floats; called at load, so that a step allocates nothing.

@@ -1,5 +1,6 @@
-// Records verbs and computes what each costs from the operands that it touches: 2 FLOPs a multiply-add, each operand's bytes once.
-// Expert weights count only the experts that can be touched (at most n_used a row), KV only the positions that a row may see.
+// Records verbs and computes what each costs from the operands that it touches: 2 FLOPs a multiply-add, each operand's
+// bytes once. Expert weights count only the experts that can be touched (at most n_used a row), KV only the positions
+// that a row may see.
 #include "backend/encoder.h"
 
 #include <algorithm>
@@ -9,9 +10,15 @@
 namespace ridge {
 namespace {
 
-double bytes_of(const Act& a) { return 4.0 * a.rows * a.cols; }
-double elems_of(const Act& a) { return 1.0 * a.rows * a.cols; }
-bool same_shape(const Act& a, const Act& b) { return a.rows == b.rows && a.cols == b.cols; }
+double bytes_of(const Act& a) {
+  return 4.0 * a.rows * a.cols;
+}
+double elems_of(const Act& a) {
+  return 1.0 * a.rows * a.cols;
+}
+[[maybe_unused]] bool same_shape(const Act& a, const Act& b) {
+  return a.rows == b.rows && a.cols == b.cols;
+}
 
 // Floats are handed out in cache lines, so that no two matrices share one.
 constexpr int64_t kLineFloats = 16;
@@ -63,7 +70,8 @@ void Encoder::matmul(std::string_view label, Act x, const Weight& w, const Weigh
   assert(x.cols == w.in && out.cols == w.out && x.rows == out.rows && w.n_mats == 1);
   assert(bias == nullptr || bias->in == w.out);
   Traffic t;
-  t.flops = 2.0 * static_cast<double>(w.in) * static_cast<double>(w.out) * x.rows + (bias != nullptr ? elems_of(out) : 0.0);
+  t.flops =
+      2.0 * static_cast<double>(w.in) * static_cast<double>(w.out) * x.rows + (bias != nullptr ? elems_of(out) : 0.0);
   t.weight_bytes = w.bytes() + (bias != nullptr ? bias->bytes() : 0.0);
   t.activation_bytes = bytes_of(x) + bytes_of(out);
   record(label, verb::MatMul{x, &w, bias, out}, t);
@@ -102,7 +110,8 @@ void Encoder::activate(std::string_view label, Act x, Act out, ActFn fn) {
 
 void Encoder::gated(std::string_view label, Act gate, Act up, Act out, ActFn fn, float alpha, float limit) {
   assert(same_shape(gate, up) && same_shape(gate, out));
-  record(label, verb::Gated{gate, up, out, fn, alpha, limit}, {.flops = 5.0 * elems_of(out), .activation_bytes = 3.0 * bytes_of(out)});
+  record(label, verb::Gated{gate, up, out, fn, alpha, limit},
+         {.flops = 5.0 * elems_of(out), .activation_bytes = 3.0 * bytes_of(out)});
 }
 
 void Encoder::rope(std::string_view label, Act x, int32_t head_dim, const RopeSpec& spec) {
@@ -113,7 +122,8 @@ void Encoder::rope(std::string_view label, Act x, int32_t head_dim, const RopeSp
 
 void Encoder::kv_append(std::string_view label, Act k, Act v, int32_t kv_layer) {
   const KvLayer& kv = input_.kv[static_cast<size_t>(kv_layer)];
-  assert(k.cols == kv.n_kv_head * kv.k_dim && v.cols == kv.n_kv_head * kv.v_dim && k.rows == n_rows() && v.rows == n_rows());
+  assert(k.cols == kv.n_kv_head * kv.k_dim && v.cols == kv.n_kv_head * kv.v_dim && k.rows == n_rows() &&
+         v.rows == n_rows());
   Traffic t;
   t.kv_write_bytes = static_cast<double>(kv.k_row_bytes() + kv.v_row_bytes()) * k.rows;
   t.activation_bytes = bytes_of(k) + bytes_of(v);
@@ -123,8 +133,8 @@ void Encoder::kv_append(std::string_view label, Act k, Act v, int32_t kv_layer) 
 void Encoder::attention(std::string_view label, const verb::Attention& a) {
   const KvLayer& kv = input_.kv[static_cast<size_t>(a.layer)];
   assert(a.q.cols == a.n_head * kv.k_dim && a.out.cols == a.n_head * kv.v_dim && a.n_head % kv.n_kv_head == 0);
-  double seen = 0;   // (row, position) pairs
-  double read = 0;   // positions read once for all rows of a sequence
+  double seen = 0;  // (row, position) pairs
+  double read = 0;  // positions read once for all rows of a sequence
   for (const SeqSpan& s : input_.seqs) {
     const int32_t end = s.pos0 + s.n_rows;
     for (int32_t p = s.pos0; p < end; ++p) seen += a.window > 0 ? std::min(p + 1, a.window) : p + 1;
@@ -141,11 +151,13 @@ void Encoder::attention(std::string_view label, const verb::Attention& a) {
 void Encoder::router(std::string_view label, const verb::Router& r) {
   assert(r.ids.rows == r.logits.rows && r.weights.rows == r.logits.rows && r.ids.cols == r.weights.cols &&
          r.ids.cols <= r.logits.cols);
-  record(label, r, {.flops = 4.0 * elems_of(r.logits), .activation_bytes = bytes_of(r.logits) + 2.0 * bytes_of(r.weights)});
+  record(label, r,
+         {.flops = 4.0 * elems_of(r.logits), .activation_bytes = bytes_of(r.logits) + 2.0 * bytes_of(r.weights)});
 }
 
 void Encoder::expert_matmul(std::string_view label, Act x, ActIds ids, const Weight& w, const Weight* bias, Act out) {
-  assert(x.cols == w.in && out.cols == w.out && out.rows == ids.rows * ids.cols && (x.rows == ids.rows || x.rows == out.rows));
+  assert(x.cols == w.in && out.cols == w.out && out.rows == ids.rows * ids.cols &&
+         (x.rows == ids.rows || x.rows == out.rows));
   assert(bias == nullptr || (bias->in == w.out && bias->out == w.n_mats));
   const double touched = std::min<double>(static_cast<double>(w.n_mats), out.rows);
   Traffic t;
@@ -157,7 +169,8 @@ void Encoder::expert_matmul(std::string_view label, Act x, ActIds ids, const Wei
 
 void Encoder::expert_combine(std::string_view label, Act x, Act weights, Act out) {
   assert(x.rows == weights.rows * weights.cols && out.rows == weights.rows && out.cols == x.cols);
-  record(label, verb::ExpertCombine{x, weights, out}, {.flops = 2.0 * elems_of(x), .activation_bytes = bytes_of(x) + bytes_of(out)});
+  record(label, verb::ExpertCombine{x, weights, out},
+         {.flops = 2.0 * elems_of(x), .activation_bytes = bytes_of(x) + bytes_of(out)});
 }
 
 void Encoder::gather_rows(std::string_view label, Act x, Act out) {
@@ -172,9 +185,9 @@ Traffic Program::total() const {
 }
 
 std::string_view verb_name(const VerbBody& body) {
-  static constexpr std::string_view kNames[] = {"embed", "rms_norm", "matmul", "add", "mul", "scale", "softcap", "activate", "gated",
-                                                "rope", "kv_append", "attention", "router", "expert_matmul", "expert_combine",
-                                                "gather_rows"};
+  static constexpr std::string_view kNames[] = {
+      "embed", "rms_norm", "matmul",    "add",       "mul",    "scale",         "softcap",        "activate",
+      "gated", "rope",     "kv_append", "attention", "router", "expert_matmul", "expert_combine", "gather_rows"};
   static_assert(std::size(kNames) == kVerbCount);
   return kNames[body.index()];
 }

@@ -1,5 +1,6 @@
-// The Encoder: a model file writes its forward pass as calls of these verbs. It allots the arena, checks shapes (assert: a wrong shape
-// here is a bug of the model file, the binder has already checked the weights) and gives each verb its cost.
+// The Encoder: a model file writes its forward pass as calls of these verbs. It allots the arena, checks shapes
+// (assert: a wrong shape here is a bug of the model file, the binder has already checked the weights) and gives each
+// verb its cost.
 #pragma once
 
 #include "backend/program.h"
@@ -8,13 +9,15 @@ namespace ridge {
 
 class Encoder {
  public:
-  // Clears `program` and writes into it. The program keeps its capacity: no allocation once it has seen its largest step.
+  // Clears `program` and writes into it. The program keeps its capacity: no allocation once it has seen its largest
+  // step.
   Encoder(Program& program, const StepInput& input);
 
   int32_t n_rows() const { return static_cast<int32_t>(input_.tokens.size()); }
   int32_t n_out_rows() const { return static_cast<int32_t>(input_.out_rows.size()); }
 
-  // A fresh rows x cols matrix; lives until the end of the step, so a model takes its scratch once and uses it in every layer.
+  // A fresh rows x cols matrix; lives until the end of the step, so a model takes its scratch once and uses it in every
+  // layer.
   Act act(int32_t rows, int32_t cols);
   ActIds ids(int32_t rows, int32_t cols);
 

@@ -15,7 +15,9 @@ void fail_allocations_from(long nth) {
   g_fail_from = nth;
 }
 
-AlignedBuffer::~AlignedBuffer() { std::free(data_); }
+AlignedBuffer::~AlignedBuffer() {
+  std::free(data_);
+}
 
 Result<AlignedBuffer> AlignedBuffer::allocate(size_t n_bytes) {
   AlignedBuffer b;

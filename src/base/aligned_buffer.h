@@ -15,7 +15,8 @@ inline constexpr size_t kBufferAlign = 64;
 class AlignedBuffer {
  public:
   AlignedBuffer() = default;
-  AlignedBuffer(AlignedBuffer&& o) noexcept : data_(std::exchange(o.data_, nullptr)), size_(std::exchange(o.size_, 0)) {}
+  AlignedBuffer(AlignedBuffer&& o) noexcept
+      : data_(std::exchange(o.data_, nullptr)), size_(std::exchange(o.size_, 0)) {}
   AlignedBuffer& operator=(AlignedBuffer&& o) noexcept {
     std::swap(data_, o.data_);
     std::swap(size_, o.size_);
@@ -41,7 +42,8 @@ class AlignedBuffer {
   size_t size_ = 0;
 };
 
-// Test hook: the allocation with this number (from now on, counting from 1) and every later one fails; 0 switches it off.
+// Test hook: the allocation with this number (from now on, counting from 1) and every later one fails; 0 switches it
+// off.
 void fail_allocations_from(long nth);
 
 }  // namespace ridge

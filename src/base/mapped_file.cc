@@ -35,7 +35,8 @@ Result<MappedFile> MappedFile::open(const std::filesystem::path& path) {
   struct stat st {};
   if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)) {
     close(fd);
-    return fail(ErrorCode::io, "'{}': not a regular file{}", path.string(), S_ISDIR(st.st_mode) ? " (a directory)" : "");
+    return fail(ErrorCode::io, "'{}': not a regular file{}", path.string(),
+                S_ISDIR(st.st_mode) ? " (a directory)" : "");
   }
   MappedFile m;
   m.size_ = static_cast<size_t>(st.st_size);

@@ -1,5 +1,5 @@
-// How functions make and pass on the errors of include/ridge/result.h. Programmer errors are assert(); nothing in src/ throws across
-// a module's face, aborts, exits or prints.
+// How functions make and pass on the errors of include/ridge/result.h. Programmer errors are assert(); nothing in src/
+// throws across a module's face, aborts, exits or prints.
 #pragma once
 
 #include <fmt/core.h>
@@ -26,8 +26,8 @@ tl::unexpected<Error> in_context(std::string_view place, Error error);
 // One of the few macros: the language has no way to return from the caller in an expression.
 #define RIDGE_CONCAT_INNER(a, b) a##b
 #define RIDGE_CONCAT(a, b) RIDGE_CONCAT_INNER(a, b)
-#define RIDGE_TRY_INNER(tmp, name, ...)                            \
-  auto tmp = (__VA_ARGS__);                                        \
+#define RIDGE_TRY_INNER(tmp, name, ...)                                    \
+  auto tmp = (__VA_ARGS__);                                                \
   if (!tmp) return tl::unexpected<::ridge::Error>(std::move(tmp.error())); \
   name = std::move(*tmp)
 #define RIDGE_TRY(name, ...) RIDGE_TRY_INNER(RIDGE_CONCAT(ridge_try_, __LINE__), name, __VA_ARGS__)

@@ -1,5 +1,5 @@
-// Counter-based random numbers: a pure function of (seed, stream, position), so that batching, threads and order cannot change
-// what a sequence draws. The mixer is splitmix64's finaliser (public domain), applied to each word in turn.
+// Counter-based random numbers: a pure function of (seed, stream, position), so that batching, threads and order cannot
+// change what a sequence draws. The mixer is splitmix64's finaliser (public domain), applied to each word in turn.
 #pragma once
 
 #include <cstdint>

@@ -15,8 +15,8 @@
 namespace ridge {
 namespace {
 
-// A worker polls this many times before it sleeps (start of a region) or yields (barrier). About 20-50 us on current cores:
-// longer than the gap between two verbs, shorter than a scheduler tick.
+// A worker polls this many times before it sleeps (start of a region) or yields (barrier). About 20-50 us on current
+// cores: longer than the gap between two verbs, shorter than a scheduler tick.
 constexpr int kSpins = 4000;
 
 inline void relax() {
@@ -94,10 +94,12 @@ ThreadChoice choose_threads(int n_wanted) {
     return c;
   }
   c.n_threads = std::max(1, std::min({c.n_affinity, quota, c.n_physical}));
-  const char* by = c.n_threads == quota && quota < c.n_affinity ? "cgroup quota"
-                   : c.n_threads == c.n_physical && c.n_physical < c.n_affinity ? "physical cores" : "CPU affinity";
-  c.reason = fmt::format("{} threads, decided by {} (affinity {}, physical cores {}, cgroup quota {})", c.n_threads, by,
-                         c.n_affinity, c.n_physical, c.cgroup_quota > 0 ? fmt::format("{:.2f}", c.cgroup_quota) : "none");
+  const char* by = c.n_threads == quota && quota < c.n_affinity                 ? "cgroup quota"
+                   : c.n_threads == c.n_physical && c.n_physical < c.n_affinity ? "physical cores"
+                                                                                : "CPU affinity";
+  c.reason =
+      fmt::format("{} threads, decided by {} (affinity {}, physical cores {}, cgroup quota {})", c.n_threads, by,
+                  c.n_affinity, c.n_physical, c.cgroup_quota > 0 ? fmt::format("{:.2f}", c.cgroup_quota) : "none");
   return c;
 }
 
@@ -125,7 +127,10 @@ void ThreadPool::run_raw(Body body, void* ctx) {
   body(ctx, 0);
   const uint32_t others = static_cast<uint32_t>(n_threads_ - 1);
   for (int spins = 0; n_done_.load(std::memory_order_acquire) != others; ++spins) {
-    if (spins < kSpins) relax(); else std::this_thread::yield();
+    if (spins < kSpins)
+      relax();
+    else
+      std::this_thread::yield();
   }
 }
 
@@ -165,7 +170,10 @@ void ThreadPool::barrier() {
     return;
   }
   for (int spins = 0; barrier_phase_.load(std::memory_order_acquire) == phase; ++spins) {
-    if (spins < kSpins) relax(); else std::this_thread::yield();
+    if (spins < kSpins)
+      relax();
+    else
+      std::this_thread::yield();
   }
 }
 

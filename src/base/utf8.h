@@ -9,8 +9,9 @@
 namespace ridge {
 
 struct Utf8Char {
-  char32_t code = 0;   // U+FFFD when !valid
-  uint8_t n_bytes = 0; // bytes taken; for invalid input the maximal subpart (at least 1), as Unicode 15 ch. 3.9 advises
+  char32_t code = 0;  // U+FFFD when !valid
+  uint8_t n_bytes =
+      0;  // bytes taken; for invalid input the maximal subpart (at least 1), as Unicode 15 ch. 3.9 advises
   bool valid = false;
   bool truncated = false;  // invalid only because the text ends inside a character that may still become valid
 };

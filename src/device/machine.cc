@@ -61,7 +61,7 @@ std::vector<CacheLevel> read_caches() {
     const std::string size = first_line(dir + "size");
     if (size.empty()) break;
     CacheLevel c;
-    c.level = std::atoi(first_line(dir + "level").c_str());
+    c.level = static_cast<int>(std::strtol(first_line(dir + "level").c_str(), nullptr, 10));
     c.type = first_line(dir + "type");
     c.n_bytes = std::strtoull(size.c_str(), nullptr, 10) * (size.back() == 'M' ? 1024u * 1024u : 1024u);
     c.shared_cpus = first_line(dir + "shared_cpu_list");

@@ -29,18 +29,26 @@ ridge_status copy_ids(const std::vector<int32_t>& found, int32_t* ids, size_t ca
   *n = found.size();
   std::copy_n(found.begin(), std::min(capacity, found.size()), ids);
   if (found.size() <= capacity) return RIDGE_OK;
-  return failed({ridge::ErrorCode::limit, std::to_string(found.size()) + " ids do not fit into room for " + std::to_string(capacity)});
+  return failed({ridge::ErrorCode::limit,
+                 std::to_string(found.size()) + " ids do not fit into room for " + std::to_string(capacity)});
 }
 
 }  // namespace
 
 extern "C" {
 
-const char* ridge_last_error(void) { return g_last_error.c_str(); }
-const char* ridge_version(void) { return RIDGE_VERSION; }
+const char* ridge_last_error(void) {
+  return g_last_error.c_str();
+}
+const char* ridge_version(void) {
+  return RIDGE_VERSION;
+}
 
-ridge_status ridge_engine_load(const char* model_path, int n_ctx, int n_threads, const char* type_k, const char* type_v, const char* backend,
-                               ridge_engine** engine) {
+ridge_status ridge_engine_load(const char* model_path, int n_ctx, int n_threads, const char* type_k, const char* type_v,
+                               const char* backend, ridge_engine** engine) {
+  if (model_path == nullptr || engine == nullptr) {
+    return failed({ridge::ErrorCode::invalid_argument, "model_path and engine may not be NULL"});
+  }
   ridge::EngineOptions options;
   options.model_path = model_path;
   options.n_ctx = n_ctx;
@@ -50,30 +58,37 @@ ridge_status ridge_engine_load(const char* model_path, int n_ctx, int n_threads,
   if (backend != nullptr) options.backend = backend;
   auto loaded = ridge::Engine::load(options);
   if (!loaded) return failed(loaded.error());
-  *engine = new ridge_engine{std::move(*loaded)};
+  *engine = std::make_unique<ridge_engine>(ridge_engine{std::move(*loaded)}).release();
   return RIDGE_OK;
 }
 
-void ridge_engine_free(ridge_engine* engine) { delete engine; }
-int32_t ridge_engine_n_ctx(const ridge_engine* engine) { return engine->engine->model().n_ctx; }
-int32_t ridge_engine_n_vocab(const ridge_engine* engine) { return engine->engine->model().n_vocab; }
+void ridge_engine_free(ridge_engine* engine) {
+  const std::unique_ptr<ridge_engine> last(engine);
+}
+int32_t ridge_engine_n_ctx(const ridge_engine* engine) {
+  return engine->engine->model().n_ctx;
+}
+int32_t ridge_engine_n_vocab(const ridge_engine* engine) {
+  return engine->engine->model().n_vocab;
+}
 
-ridge_status ridge_tokenize(const ridge_engine* engine, const char* text, size_t text_bytes, int add_special, int parse_special,
-                            int32_t* ids, size_t capacity, size_t* n) {
+ridge_status ridge_tokenize(const ridge_engine* engine, const char* text, size_t text_bytes, int add_special,
+                            int parse_special, int32_t* ids, size_t capacity, size_t* n) {
   const auto found = engine->engine->tokenize({text, text_bytes}, add_special != 0, parse_special != 0);
   return found ? copy_ids(*found, ids, capacity, n) : failed(found.error());
 }
 
-ridge_status ridge_chat_prompt(const ridge_engine* engine, const char* const* roles, const char* const* contents, size_t n_messages,
-                               int32_t* ids, size_t capacity, size_t* n) {
+ridge_status ridge_chat_prompt(const ridge_engine* engine, const char* const* roles, const char* const* contents,
+                               size_t n_messages, int32_t* ids, size_t capacity, size_t* n) {
   std::vector<ridge::Message> messages;
   for (size_t i = 0; i < n_messages; ++i) messages.push_back({roles[i], contents[i]});
   const auto prompt = engine->engine->chat_prompt(messages);
   return prompt ? copy_ids(prompt->tokens, ids, capacity, n) : failed(prompt.error());
 }
 
-ridge_status ridge_submit(ridge_engine* engine, const int32_t* ids, size_t n_ids, int32_t max_tokens, const ridge_parameter* parameters,
-                          size_t n_parameters, const char* const* stops, size_t n_stops, ridge_stream** stream) {
+ridge_status ridge_submit(ridge_engine* engine, const int32_t* ids, size_t n_ids, int32_t max_tokens,
+                          const ridge_parameter* parameters, size_t n_parameters, const char* const* stops,
+                          size_t n_stops, ridge_stream** stream) {
   ridge::Request request;
   request.tokens.assign(ids, ids + n_ids);
   request.max_tokens = max_tokens;
@@ -84,7 +99,7 @@ ridge_status ridge_submit(ridge_engine* engine, const int32_t* ids, size_t n_ids
   for (size_t i = 0; i < n_stops; ++i) request.stop.emplace_back(stops[i]);
   auto submitted = engine->engine->submit(std::move(request));
   if (!submitted) return failed(submitted.error());
-  *stream = new ridge_stream{std::move(*submitted), {}};
+  *stream = std::make_unique<ridge_stream>(ridge_stream{std::move(*submitted), {}}).release();
   return RIDGE_OK;
 }
 
@@ -116,7 +131,11 @@ ridge_event ridge_stream_next(ridge_stream* stream) {
   return out;
 }
 
-void ridge_stream_cancel(ridge_stream* stream) { stream->stream.cancel(); }
-void ridge_stream_free(ridge_stream* stream) { delete stream; }
+void ridge_stream_cancel(ridge_stream* stream) {
+  stream->stream.cancel();
+}
+void ridge_stream_free(ridge_stream* stream) {
+  const std::unique_ptr<ridge_stream> last(stream);
+}
 
 }  // extern "C"

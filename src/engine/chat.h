@@ -1,4 +1,5 @@
-// Messages to a prompt: the template's variables, its rendering, and token ids with control tokens only where the template wrote them.
+// Messages to a prompt: the template's variables, its rendering, and token ids with control tokens only where the
+// template wrote them.
 #pragma once
 
 #include "engine/loader.h"
@@ -6,7 +7,9 @@
 
 namespace ridge {
 
-// Errors: unsupported (no template, or one that cannot be parsed: why), template_error, invalid_argument (variables_json).
-Result<ChatPrompt> make_chat_prompt(const LoadedModel& model, std::span<const Message> messages, const ChatOptions& options);
+// Errors: unsupported (no template, or one that cannot be parsed: why), template_error, invalid_argument
+// (variables_json).
+Result<ChatPrompt> make_chat_prompt(const LoadedModel& model, std::span<const Message> messages,
+                                    const ChatOptions& options);
 
 }  // namespace ridge

@@ -6,8 +6,12 @@
 
 namespace ridge {
 
-EngineCore::EngineCore(std::unique_ptr<Runner> runner, const Tokenizer& tokenizer, int32_t max_parallel, size_t max_queue)
-    : runner_(std::move(runner)), tokenizer_(tokenizer), max_queue_(max_queue), inbox_(max_queue),
+EngineCore::EngineCore(std::unique_ptr<Runner> runner, const Tokenizer& tokenizer, int32_t max_parallel,
+                       size_t max_queue)
+    : runner_(std::move(runner)),
+      tokenizer_(tokenizer),
+      max_queue_(max_queue),
+      inbox_(max_queue),
       scheduler_(runner_->pool(), runner_->options().n_ubatch, max_parallel) {
   slices_.reserve(static_cast<size_t>(max_parallel));
   out_rows_.reserve(static_cast<size_t>(max_parallel));
@@ -91,7 +95,8 @@ void EngineCore::step() {
   // With others in the batch, their sampling delays this sequence's next step.
   const int64_t end_ns = now_ns();
   if (scheduler_.running().size() > 1) {
-    for (const SequencePtr& s : scheduler_.running()) s->book.add(Stage::wait_others, computed_ns, end_ns - s->step_own_ns);
+    for (const SequencePtr& s : scheduler_.running())
+      s->book.add(Stage::wait_others, computed_ns, end_ns - s->step_own_ns);
   }
 }
 
@@ -101,8 +106,10 @@ Result<MatrixView<const float>> EngineCore::forward() {
   int32_t row = 0;
   for (const SequencePtr& s : scheduler_.running()) {
     if (s->step_rows == 0) continue;
-    slices_.push_back({.tokens = std::span(s->tokens).subspan(static_cast<size_t>(s->n_cached), static_cast<size_t>(s->step_rows)),
-                       .pos0 = s->n_cached, .blocks = s->blocks.blocks()});
+    slices_.push_back(
+        {.tokens = std::span(s->tokens).subspan(static_cast<size_t>(s->n_cached), static_cast<size_t>(s->step_rows)),
+         .pos0 = s->n_cached,
+         .blocks = s->blocks.blocks()});
     row += s->step_rows;
     if (s->step_samples) out_rows_.push_back(row - 1);
   }
@@ -150,7 +157,8 @@ Result<std::optional<EngineCore::Ending>> EngineCore::sample(Sequence& s, std::s
   for (const sample::TokenLogprob& t : chosen.top) event.top.push_back({t.token, t.logprob});
   if (!is_end || s.request.show_special) event.text = push_text(s, s.detokenizer.push(chosen.token));
   std::optional<Ending> ending;
-  if (s.stops.stopped() || is_end || static_cast<int32_t>(s.tokens.size()) >= s.n_limit) ending = finish_text(s, is_end);
+  if (s.stops.stopped() || is_end || static_cast<int32_t>(s.tokens.size()) >= s.n_limit)
+    ending = finish_text(s, is_end);
   const int64_t t2 = now_ns();
   s.book.add(Stage::detokenise, t1, t2);
 
@@ -178,7 +186,9 @@ EngineCore::Ending EngineCore::finish_text(Sequence& s, bool is_end) {
   }
   ending.text += s.stops.finish();
   const bool by_request = s.request.max_tokens >= 0 && s.n_generated() >= s.request.max_tokens;
-  ending.reason = is_end ? FinishReason::end_of_generation : by_request ? FinishReason::max_tokens : FinishReason::context_full;
+  ending.reason = is_end       ? FinishReason::end_of_generation
+                  : by_request ? FinishReason::max_tokens
+                               : FinishReason::context_full;
   return ending;
 }
 
@@ -197,8 +207,11 @@ RequestAccount EngineCore::close_books(Sequence& s) {
 
 void EngineCore::end(SequencePtr& s, Ending ending) {
   if (s == nullptr) return;
-  Finished f{.reason = ending.reason, .text = std::move(ending.text), .stop_string = std::move(ending.stop_string),
-             .seed = s->request.sampling.seed.value_or(0), .account = close_books(*s)};
+  Finished f{.reason = ending.reason,
+             .text = std::move(ending.text),
+             .stop_string = std::move(ending.stop_string),
+             .seed = s->request.sampling.seed.value_or(0),
+             .account = close_books(*s)};
   send_terminal(s, std::move(f));
 }
 

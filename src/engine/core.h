@@ -1,7 +1,9 @@
-// The engine's thread: owns runner, scheduler and sequences; everything else talks to it through the inbox and the event streams.
+// The engine's thread: owns runner, scheduler and sequences; everything else talks to it through the inbox and the
+// event streams.
 //
-// GUARD (core.cc). step() is schedule -> forward -> sample -> commit and stays that short. What decides belongs to scheduler.cc, what
-// computes to runner.cc, what a sampler does to sample/. No request field is looked at here that does not change one of the four.
+// GUARD (core.cc). step() is schedule -> forward -> sample -> commit and stays that short. What decides belongs to
+// scheduler.cc, what computes to runner.cc, what a sampler does to sample/. No request field is looked at here that
+// does not change one of the four.
 #pragma once
 
 #include <atomic>

@@ -21,11 +21,16 @@ constexpr size_t kSpareEvents = 8;
 
 std::string_view to_string(FinishReason reason) {
   switch (reason) {
-    case FinishReason::end_of_generation: return "end of generation";
-    case FinishReason::stop_string: return "stop string";
-    case FinishReason::max_tokens: return "max tokens";
-    case FinishReason::context_full: return "context full";
-    case FinishReason::cancelled: return "cancelled";
+    case FinishReason::end_of_generation:
+      return "end of generation";
+    case FinishReason::stop_string:
+      return "stop string";
+    case FinishReason::max_tokens:
+      return "max tokens";
+    case FinishReason::context_full:
+      return "context full";
+    case FinishReason::cancelled:
+      return "cancelled";
   }
   return "unknown";
 }
@@ -43,14 +48,17 @@ EventStream::~EventStream() {
   if (state_) cancel();
 }
 
-void EventStream::cancel() { state_->cancelled.store(true, std::memory_order_relaxed); }
+void EventStream::cancel() {
+  state_->cancelled.store(true, std::memory_order_relaxed);
+}
 
 std::optional<Event> EventStream::next() {
   if (state_->ended) return std::nullopt;
   std::optional<Event> event = state_->events.pop();
   if (!event || std::holds_alternative<TokenEvent>(*event)) return event;
   state_->ended = true;
-  RequestAccount& account = std::holds_alternative<Finished>(*event) ? std::get<Finished>(*event).account : std::get<Failed>(*event).account;
+  RequestAccount& account =
+      std::holds_alternative<Finished>(*event) ? std::get<Finished>(*event).account : std::get<Failed>(*event).account;
   const double wait_ms = ms_from_ns(now_ns() - state_->terminal_ns);
   account.time.stages.push_back({std::string(to_string(Stage::deliver)), wait_ms, 1});
   account.time.elapsed_ms += wait_ms;
@@ -61,10 +69,10 @@ struct Engine::Impl {
   LoadedModel loaded;
   LoadAccount load_account;
   std::vector<MemoryLine> forecast;
-  std::shared_ptr<sample::SamplerScratch> scratch;   // of the engine thread
+  std::shared_ptr<sample::SamplerScratch> scratch;  // of the engine thread
   int32_t n_ctx = 0;
   ExecutedPath path;
-  std::unique_ptr<EngineCore> core;   // last: its thread uses all of the above
+  std::unique_ptr<EngineCore> core;  // last: its thread uses all of the above
 };
 
 Engine::Engine(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -96,8 +104,10 @@ Result<std::unique_ptr<Engine>> Engine::load(const EngineOptions& options) {
   RIDGE_TRY(impl->loaded, load_model_file(options, {}, book));
   LoadedModel& m = impl->loaded;
   impl->n_ctx = m.info.n_ctx;
-  const ForecastOptions wanted{.n_ctx = impl->n_ctx, .n_ubatch = std::min(options.n_ubatch, impl->n_ctx),
-                               .max_out_rows = options.n_parallel, .kv = {type_k, type_v}};
+  const ForecastOptions wanted{.n_ctx = impl->n_ctx,
+                               .n_ubatch = std::min(options.n_ubatch, impl->n_ctx),
+                               .max_out_rows = options.n_parallel,
+                               .kv = {type_k, type_v}};
   {
     const ScopedSpan span(book, Stage::forecast);
     if (options.check_memory) RIDGE_CHECK_OK(check_memory(*m.model, wanted, memory_budget_bytes()));
@@ -105,25 +115,43 @@ Result<std::unique_ptr<Engine>> Engine::load(const EngineOptions& options) {
     impl->forecast = std::move(forecast.lines);
   }
   RIDGE_TRY(auto runner, Runner::create(*m.model, *m.device, *m.ledger,
-                                        {.n_ctx = wanted.n_ctx, .n_ubatch = wanted.n_ubatch, .max_out_rows = options.n_parallel,
-                                         .max_slices = options.n_parallel, .kv = wanted.kv}, book));
+                                        {.n_ctx = wanted.n_ctx,
+                                         .n_ubatch = wanted.n_ubatch,
+                                         .max_out_rows = options.n_parallel,
+                                         .max_slices = options.n_parallel,
+                                         .kv = wanted.kv},
+                                        book));
   {
     const ScopedSpan span(book, Stage::start_engine);
     const DeviceInfo d = m.device->info();
-    impl->path = {.backend = d.name, .isa = d.isa, .isa_reason = d.isa_reason, .n_threads = d.n_threads,
-                  .threads_reason = d.threads_reason, .placement_note = m.placement_note, .kernels = runner->describe_step()};
+    impl->path = {.backend = d.name,
+                  .isa = d.isa,
+                  .isa_reason = d.isa_reason,
+                  .n_threads = d.n_threads,
+                  .threads_reason = d.threads_reason,
+                  .placement_note = m.placement_note,
+                  .kernels = runner->describe_step()};
     RIDGE_TRY(impl->scratch, sample::SamplerScratch::create(m.info.n_vocab));
-    impl->core = std::make_unique<EngineCore>(std::move(runner), *m.tokenizer, options.n_parallel, static_cast<size_t>(options.max_queue));
+    impl->core = std::make_unique<EngineCore>(std::move(runner), *m.tokenizer, options.n_parallel,
+                                              static_cast<size_t>(options.max_queue));
     impl->core->start();
   }
-  impl->load_account = {.time = book.close(now_ns() - start), .file_was_resident = m.resident_share >= 1.0, .resident_share = m.resident_share};
+  impl->load_account = {.time = book.close(now_ns() - start),
+                        .file_was_resident = m.resident_share >= 1.0,
+                        .resident_share = m.resident_share};
   if (options.on_progress) options.on_progress(to_string(Stage::start_engine), 1.0);
   return std::unique_ptr<Engine>(new Engine(std::move(impl)));
 }
 
-const ModelInfo& Engine::model() const { return impl_->loaded.info; }
-const LoadAccount& Engine::load_account() const { return impl_->load_account; }
-ExecutedPath Engine::path() const { return impl_->path; }
+const ModelInfo& Engine::model() const {
+  return impl_->loaded.info;
+}
+const LoadAccount& Engine::load_account() const {
+  return impl_->load_account;
+}
+ExecutedPath Engine::path() const {
+  return impl_->path;
+}
 
 MemoryBook Engine::memory() const {
   MemoryBook book;
@@ -164,29 +192,36 @@ Result<EventStream> Engine::submit(Request request) {
   if (request.tokens.empty()) return fail(ErrorCode::invalid_argument, "the prompt is empty: give at least one token");
   for (size_t i = 0; i < request.tokens.size(); ++i) {
     if (request.tokens[i] < 0 || request.tokens[i] >= n_vocab) {
-      return fail(ErrorCode::invalid_argument, "token {} of the prompt is {}, expected 0 to {}", i, request.tokens[i], n_vocab - 1);
+      return fail(ErrorCode::invalid_argument, "token {} of the prompt is {}, expected 0 to {}", i, request.tokens[i],
+                  n_vocab - 1);
     }
   }
   if (request.tokens.size() > static_cast<size_t>(e.n_ctx)) {
-    return fail(ErrorCode::context_exceeded, "the prompt has {} tokens and the context holds {}: shorten it, or load with -c {}",
+    return fail(ErrorCode::context_exceeded,
+                "the prompt has {} tokens and the context holds {}: shorten it, or load with -c {}",
                 request.tokens.size(), e.n_ctx, request.tokens.size() + 1);
   }
-  if (request.max_tokens < -1) return fail(ErrorCode::invalid_argument, "max_tokens (-n): found {}, expected -1 or more", request.max_tokens);
+  if (request.max_tokens < -1)
+    return fail(ErrorCode::invalid_argument, "max_tokens (-n): found {}, expected -1 or more", request.max_tokens);
   RIDGE_TRY(StopMatcher stops, StopMatcher::create(request.stop));
   RIDGE_CHECK_OK(sample::validate(request.sampling, n_vocab));
   if (!request.sampling.seed) request.sampling.seed = (uint64_t{std::random_device{}()} << 32) | std::random_device{}();
 
   const auto text_of = [&tokenizer](int32_t id, std::string& out) { out += tokenizer.piece(id, true); };
   RIDGE_TRY(sample::SamplerChain chain,
-            sample::SamplerChain::create(request.sampling, {.n_vocab = n_vocab, .n_ctx = e.n_ctx, .end_tokens = tokenizer.eog_ids(),
-                                                            .token_text = text_of, .scratch = e.scratch}));
+            sample::SamplerChain::create(request.sampling, {.n_vocab = n_vocab,
+                                                            .n_ctx = e.n_ctx,
+                                                            .end_tokens = tokenizer.eog_ids(),
+                                                            .token_text = text_of,
+                                                            .scratch = e.scratch}));
   for (const int32_t id : request.tokens) chain.accept(id);
   const int64_t room = e.n_ctx - static_cast<int64_t>(request.tokens.size());
   const int64_t n_new = request.max_tokens < 0 ? room + 1 : std::min<int64_t>(request.max_tokens, room + 1);
   auto state = std::make_shared<EventStream::State>(static_cast<size_t>(n_new) + kSpareEvents);
-  auto s = std::make_unique<Sequence>(std::move(request), state, std::move(chain),
-                                      Detokenizer(tokenizer, {.render_special = request.show_special, .text_start = !request.text_continues}),
-                                      std::move(stops));
+  auto s = std::make_unique<Sequence>(
+      std::move(request), state, std::move(chain),
+      Detokenizer(tokenizer, {.render_special = request.show_special, .text_start = !request.text_continues}),
+      std::move(stops));
   s->tokens = s->request.tokens;
   s->n_prompt = static_cast<int32_t>(s->tokens.size());
   s->n_limit = s->n_prompt + static_cast<int32_t>(n_new);

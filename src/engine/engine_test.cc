@@ -1,4 +1,5 @@
-// The engine as its callers see it: every request ends exactly once, its books close, and nothing but its own words decides its answer.
+// The engine as its callers see it: every request ends exactly once, its books close, and nothing but its own words
+// decides its answer.
 #include "ridge/engine.h"
 
 #include <gtest/gtest.h>
@@ -75,14 +76,16 @@ TEST(Engine, stories_model_gives_the_reference_ids_with_f16_and_f32_cache) {
   RIDGE_GOLDEN_OR_SKIP(golden);
   const auto json = nlohmann::json::parse(std::ifstream(golden / "../models/stories260K.json"));
   for (const std::string type : {"f16", "f32"}) {
-    const auto engine = load((golden / "../models/stories260K.gguf").string(), [&](EngineOptions& o) { o.type_k = o.type_v = type; });
+    const auto engine =
+        load((golden / "../models/stories260K.gguf").string(), [&](EngineOptions& o) { o.type_k = o.type_v = type; });
     ASSERT_TRUE(engine);
     for (const auto& c : json["cases"]) {
       const auto expected = c["greedy_ids"].get<std::vector<int32_t>>();
       EXPECT_EQ(ids_of(*engine, c["prompt"].get<std::string>()), c["prompt_ids"].get<std::vector<int32_t>>());
       const Outcome o = run(*engine, greedy(c["prompt_ids"], static_cast<int32_t>(expected.size())));
       EXPECT_EQ(o.ids, expected) << c["prompt"] << " with " << type;
-      // The reference text lacks what a shell would have taken from its end (a quotation mark), so it is compared as a beginning.
+      // The reference text lacks what a shell would have taken from its end (a quotation mark), so it is compared as a
+      // beginning.
       const std::string text = c["prompt"].get<std::string>() + o.text, reference = c["greedy_text_reference"];
       EXPECT_EQ(text.substr(0, reference.size()), reference);
       EXPECT_LE(text.size(), reference.size() + 2);
@@ -118,7 +121,10 @@ TEST(Engine, accounts_of_a_request_close_and_their_parts_agree) {
 TEST(Engine, memory_is_predicted_to_the_byte_for_what_it_allocates) {
   const TinyModel model;
   for (const char* type : {"f32", "f16"}) {
-    const auto engine = load(model.path(), [&](EngineOptions& o) { o.type_k = type; o.n_ctx = 100; });
+    const auto engine = load(model.path(), [&](EngineOptions& o) {
+      o.type_k = type;
+      o.n_ctx = 100;
+    });
     ASSERT_TRUE(engine);
     for (const MemoryLine& l : engine->memory().lines) {
       if (l.predicted_bytes == 0) continue;
@@ -261,11 +267,13 @@ TEST(Engine, answers_are_the_same_alone_and_together_and_in_any_step_size) {
     for (const Request& r : requests) alone.push_back(run(*engine, r).ids);
   }
   for (const int n_ubatch : {1, 7, 32, 33, 512}) {
-    const auto engine = load(model.path(), [&](EngineOptions& o) { o.n_ubatch = n_ubatch, o.n_parallel = 5, o.n_ctx = 1024; });
+    const auto engine =
+        load(model.path(), [&](EngineOptions& o) { o.n_ubatch = n_ubatch, o.n_parallel = 5, o.n_ctx = 1024; });
     ASSERT_TRUE(engine);
     std::vector<EventStream> streams;
     for (const Request& r : requests) streams.push_back(std::move(*engine->submit(r)));
-    for (size_t i = 0; i < streams.size(); ++i) EXPECT_EQ(read_all(streams[i]).ids, alone[i]) << "request " << i << ", -ub " << n_ubatch;
+    for (size_t i = 0; i < streams.size(); ++i)
+      EXPECT_EQ(read_all(streams[i]).ids, alone[i]) << "request " << i << ", -ub " << n_ubatch;
   }
 }
 
@@ -285,7 +293,8 @@ TEST(Engine, cancelled_requests_end_once_whether_queued_or_running) {
     const Outcome a = read_all(*running), b = read_all(*queued);
     EXPECT_EQ(a.finished->reason, FinishReason::cancelled);
     EXPECT_EQ(b.finished->reason, FinishReason::cancelled);
-    EXPECT_LE(std::abs(b.finished->account.time.residual_ms), std::max(0.2, 0.01 * b.finished->account.time.elapsed_ms));
+    EXPECT_LE(std::abs(b.finished->account.time.residual_ms),
+              std::max(0.2, 0.01 * b.finished->account.time.elapsed_ms));
   }
   EXPECT_EQ(run(*engine, greedy({1, 5, 6}, 3)).ids.size(), 3u) << "the blocks came back";
 }

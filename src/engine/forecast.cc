@@ -4,13 +4,15 @@
 #include <map>
 
 #include "account/memory.h"
-#include "kv/block_pool.h"
 #include "backend/device.h"
+#include "kv/block_pool.h"
 
 namespace ridge {
 namespace {
 
-double mib(uint64_t n_bytes) { return static_cast<double>(n_bytes) / (1024.0 * 1024.0); }
+double mib(uint64_t n_bytes) {
+  return static_cast<double>(n_bytes) / (1024.0 * 1024.0);
+}
 
 }  // namespace
 
@@ -19,7 +21,8 @@ Result<Forecast> forecast_memory(const Model& model, const ForecastOptions& opti
   std::map<DType, uint64_t> weights;
   for (const BoundWeight& w : model.weights()) weights[w.weight->dtype()] += w.weight->host.n_bytes();
   const auto add = [&](MemoryOwner owner, std::string detail, uint64_t n_bytes) {
-    f.lines.push_back({.owner = std::string(to_string(owner)), .detail = std::move(detail), .predicted_bytes = n_bytes});
+    f.lines.push_back(
+        {.owner = std::string(to_string(owner)), .detail = std::move(detail), .predicted_bytes = n_bytes});
     f.total_bytes += n_bytes;
     if (owner != MemoryOwner::weights_mapped) f.must_allocate_bytes += n_bytes;
   };
@@ -30,7 +33,8 @@ Result<Forecast> forecast_memory(const Model& model, const ForecastOptions& opti
   add(MemoryOwner::kv, fmt::format("V {}", info(options.kv.v).name), kv.v);
   RIDGE_TRY(const KvBytes block, predict_kv_bytes(model.kv_layers(), options.kv, 1));
   f.bytes_a_position = block.total() / kKvBlockPositions;
-  const int64_t all = model.arena_floats(options.n_ubatch, options.max_out_rows), inner = model.arena_floats(options.n_ubatch, 0);
+  const int64_t all = model.arena_floats(options.n_ubatch, options.max_out_rows),
+                inner = model.arena_floats(options.n_ubatch, 0);
   add(MemoryOwner::activations, std::string(kArenaDetail), static_cast<uint64_t>(inner) * sizeof(float));
   add(MemoryOwner::logits, std::string(kArenaDetail), static_cast<uint64_t>(all - inner) * sizeof(float));
   return f;
@@ -54,11 +58,13 @@ Result<void> check_memory(const Model& model, const ForecastOptions& options, st
   for (const MemoryLine& l : f.lines) {
     lines += fmt::format("{}{} {} {:.1f} MiB", lines.empty() ? "" : ", ", l.owner, l.detail, mib(l.predicted_bytes));
   }
-  return fail(ErrorCode::out_of_memory,
-              "a context of {} needs {:.1f} MiB beside the mapped weights ({}), and {:.1f} MiB are available; {}", options.n_ctx,
-              mib(f.must_allocate_bytes), lines, mib(*budget_bytes),
-              fits > 0 ? fmt::format("the largest context that fits is {} (-c {})", fits, fits)
-                       : std::string("no context fits; try a smaller -ub, a smaller KV type (-ctk q8_0 -ctv q8_0) or a smaller model"));
+  return fail(
+      ErrorCode::out_of_memory,
+      "a context of {} needs {:.1f} MiB beside the mapped weights ({}), and {:.1f} MiB are available; {}",
+      options.n_ctx, mib(f.must_allocate_bytes), lines, mib(*budget_bytes),
+      fits > 0 ? fmt::format("the largest context that fits is {} (-c {})", fits, fits)
+               : std::string(
+                     "no context fits; try a smaller -ub, a smaller KV type (-ctk q8_0 -ctv q8_0) or a smaller model"));
 }
 
 }  // namespace ridge

@@ -16,10 +16,10 @@ struct ForecastOptions {
 };
 
 struct Forecast {
-  std::vector<MemoryLine> lines;    // owner, detail and predicted_bytes
+  std::vector<MemoryLine> lines;  // owner, detail and predicted_bytes
   uint64_t total_bytes = 0;
-  uint64_t must_allocate_bytes = 0; // without the mapped weights, which the page cache may drop and read again
-  uint64_t bytes_a_position = 0;    // what one more position of context costs
+  uint64_t must_allocate_bytes = 0;  // without the mapped weights, which the page cache may drop and read again
+  uint64_t bytes_a_position = 0;     // what one more position of context costs
 };
 
 // Errors: unsupported (KV types), limit (sizes beyond 2^63).
@@ -28,7 +28,8 @@ Result<Forecast> forecast_memory(const Model& model, const ForecastOptions& opti
 // The largest context, a multiple of a block, whose forecast stays within the budget; 0 when not even one block does.
 Result<int32_t> largest_context(const Model& model, ForecastOptions options, uint64_t budget_bytes);
 
-// Refuses what the machine cannot hold: predicted bytes by owner, what is there, and the largest context that would fit.
+// Refuses what the machine cannot hold: predicted bytes by owner, what is there, and the largest context that would
+// fit.
 Result<void> check_memory(const Model& model, const ForecastOptions& options, std::optional<uint64_t> budget_bytes);
 
 }  // namespace ridge

@@ -10,7 +10,8 @@
 namespace ridge {
 namespace {
 
-// Where -c is not given: enough for a conversation, and never gigabytes by accident for a model trained on 128 thousand.
+// Where -c is not given: enough for a conversation, and never gigabytes by accident for a model trained on 128
+// thousand.
 constexpr int32_t kDefaultContext = 4096;
 
 void tell(const EngineOptions& options, Stage stage, double share) {
@@ -36,7 +37,8 @@ Result<void> load_text(const EngineOptions& options, const LoadParts& parts, Tim
   if (source.empty()) return {};
   m.info.has_chat_template = true;
   auto parsed = jinja::ChatTemplate::parse(source);
-  // A model whose template cannot be parsed still completes text; using the template then gives this error, never another template.
+  // A model whose template cannot be parsed still completes text; using the template then gives this error, never
+  // another template.
   if (parsed) {
     m.chat_template = std::move(*parsed);
   } else {
@@ -66,7 +68,8 @@ void describe_model(const EngineOptions& options, LoadedModel& m) {
 int32_t choose_context(const EngineOptions& options, int32_t n_ctx_train, std::string& note) {
   if (options.n_ctx > 0) {
     if (options.n_ctx > n_ctx_train) {
-      note = fmt::format("context {} is longer than the {} the model was trained for; answers may degrade", options.n_ctx, n_ctx_train);
+      note = fmt::format("context {} is longer than the {} the model was trained for; answers may degrade",
+                         options.n_ctx, n_ctx_train);
     }
     return options.n_ctx;
   }
@@ -83,7 +86,8 @@ Result<LoadedModel> load_model_file(const EngineOptions& options, const LoadPart
     const ScopedSpan span(book, Stage::open_file);
     RIDGE_TRY(const MappedFile probe, MappedFile::open(options.model_path));
     const auto resident = probe.residency();
-    m.resident_share = resident.n_pages > 0 ? static_cast<double>(resident.n_resident) / static_cast<double>(resident.n_pages) : 1.0;
+    m.resident_share =
+        resident.n_pages > 0 ? static_cast<double>(resident.n_resident) / static_cast<double>(resident.n_pages) : 1.0;
   }
   {
     const ScopedSpan span(book, Stage::read_metadata);
@@ -91,23 +95,27 @@ Result<LoadedModel> load_model_file(const EngineOptions& options, const LoadPart
     m.file = std::make_unique<GgufFile>(std::move(file));
   }
   tell(options, Stage::read_metadata, 0.1);
-  // The architecture decides first: there is no use in building a vocabulary of 200 thousand words for a model that cannot run.
+  // The architecture decides first: there is no use in building a vocabulary of 200 thousand words for a model that
+  // cannot run.
   RIDGE_TRY(const std::string_view arch, m.file->get_string("general.architecture"));
   RIDGE_CHECK_OK(find_architecture(arch));
   RIDGE_CHECK_OK(load_text(options, parts, book, m));
   {
     const ScopedSpan span(book, Stage::start_device);
-    RIDGE_TRY(m.device, make_device(options.backend, {.n_threads = options.n_threads, .isa = options.isa, .ledger = m.ledger.get()}));
+    RIDGE_TRY(m.device, make_device(options.backend,
+                                    {.n_threads = options.n_threads, .isa = options.isa, .ledger = m.ledger.get()}));
   }
   {
     const ScopedSpan span(book, Stage::bind_weights);
-    RIDGE_TRY(m.model, load_model(*m.file, {.n_ctx = options.n_ctx, .device = m.device.get(), .ledger = m.ledger.get()}));
+    RIDGE_TRY(m.model,
+              load_model(*m.file, {.n_ctx = options.n_ctx, .device = m.device.get(), .ledger = m.ledger.get()}));
   }
   tell(options, Stage::bind_weights, 0.9);
   describe_model(options, m);
   m.info.n_ctx = choose_context(options, m.info.n_ctx_train, m.info.note);
   if (m.tokenizer && m.tokenizer->n_vocab() > m.info.n_vocab) {
-    return fail(ErrorCode::bad_file, "the vocabulary has {} tokens and the embedding table {} rows", m.tokenizer->n_vocab(), m.info.n_vocab);
+    return fail(ErrorCode::bad_file, "the vocabulary has {} tokens and the embedding table {} rows",
+                m.tokenizer->n_vocab(), m.info.n_vocab);
   }
   m.placement_note = place_layers(options.n_gpu_layers, m.info.n_layers).note;
   return m;

@@ -18,8 +18,8 @@ Runner::~Runner() {
   ledger_.add(MemoryOwner::activations, kArenaDetail, logits_bytes_);
 }
 
-Result<std::unique_ptr<Runner>> Runner::create(const Model& model, Device& device, MemoryLedger& ledger, const RunnerOptions& options,
-                                               TimeBook& book) {
+Result<std::unique_ptr<Runner>> Runner::create(const Model& model, Device& device, MemoryLedger& ledger,
+                                               const RunnerOptions& options, TimeBook& book) {
   std::unique_ptr<Runner> r(new Runner(model, device, ledger, options));
   {
     const ScopedSpan span(book, Stage::allocate_kv);
@@ -35,16 +35,21 @@ Result<std::unique_ptr<Runner>> Runner::create(const Model& model, Device& devic
   return r;
 }
 
-Result<MatrixView<const float>> Runner::forward(std::span<const Slice> slices, std::span<const int32_t> out_rows, StepTrace* trace) {
-  assert(static_cast<int32_t>(out_rows.size()) <= options_.max_out_rows && static_cast<int32_t>(slices.size()) <= options_.max_slices);
+Result<MatrixView<const float>> Runner::forward(std::span<const Slice> slices, std::span<const int32_t> out_rows,
+                                                StepTrace* trace) {
+  assert(static_cast<int32_t>(out_rows.size()) <= options_.max_out_rows &&
+         static_cast<int32_t>(slices.size()) <= options_.max_slices);
   tokens_.clear();
   spans_.clear();
   for (const Slice& s : slices) {
-    spans_.push_back({.row0 = static_cast<int32_t>(tokens_.size()), .n_rows = static_cast<int32_t>(s.tokens.size()), .pos0 = s.pos0,
+    spans_.push_back({.row0 = static_cast<int32_t>(tokens_.size()),
+                      .n_rows = static_cast<int32_t>(s.tokens.size()),
+                      .pos0 = s.pos0,
                       .blocks = s.blocks});
     tokens_.insert(tokens_.end(), s.tokens.begin(), s.tokens.end());
   }
-  assert(static_cast<int32_t>(tokens_.size()) <= options_.n_ubatch && "the scheduler keeps a step within n_ubatch rows");
+  assert(static_cast<int32_t>(tokens_.size()) <= options_.n_ubatch &&
+         "the scheduler keeps a step within n_ubatch rows");
   Encoder encoder(program_, {.tokens = tokens_, .seqs = spans_, .out_rows = out_rows, .kv = kv_.layers()});
   model_.forward(encoder);
   RIDGE_CHECK_OK(device_.run(program_, trace));
@@ -55,7 +60,9 @@ Result<MatrixView<const float>> Runner::forward(std::span<const Slice> slices, s
     float sum = 0;
     for (int64_t c = 0; c < logits.cols; ++c) sum += logits.row(r)[c] * 0.0f;
     if (std::isnan(sum)) {
-      return fail(ErrorCode::device, "the logits of row {} hold NaN or infinity: the weights or the activations are damaged", out_rows[static_cast<size_t>(r)]);
+      return fail(ErrorCode::device,
+                  "the logits of row {} hold NaN or infinity: the weights or the activations are damaged",
+                  out_rows[static_cast<size_t>(r)]);
     }
   }
   return logits;

@@ -1,5 +1,6 @@
-// One model on one device with its KV memory: turns rows of tokens into logits. No sequences, no sampling, no thread of its own.
-// Engine thread only (or the one thread of a tool such as `ridge logits`). Allocates at creation, never in forward().
+// One model on one device with its KV memory: turns rows of tokens into logits. No sequences, no sampling, no thread of
+// its own. Engine thread only (or the one thread of a tool such as `ridge logits`). Allocates at creation, never in
+// forward().
 #pragma once
 
 #include <memory>
@@ -33,15 +34,16 @@ struct Slice {
 class Runner {
  public:
   // Model, device and ledger outlive it. Errors: unsupported (KV types), out_of_memory.
-  static Result<std::unique_ptr<Runner>> create(const Model& model, Device& device, MemoryLedger& ledger, const RunnerOptions& options,
-                                                TimeBook& book);
+  static Result<std::unique_ptr<Runner>> create(const Model& model, Device& device, MemoryLedger& ledger,
+                                                const RunnerOptions& options, TimeBook& book);
   ~Runner();
   Runner(const Runner&) = delete;
   Runner& operator=(const Runner&) = delete;
 
-  // Runs the slices' rows, in order, as one step; out_rows are row numbers, ascending. The logits, one row for each of out_rows, are
-  // valid until the next call. Errors: device; internal (a logit that is not a number: which row).
-  Result<MatrixView<const float>> forward(std::span<const Slice> slices, std::span<const int32_t> out_rows, StepTrace* trace = nullptr);
+  // Runs the slices' rows, in order, as one step; out_rows are row numbers, ascending. The logits, one row for each of
+  // out_rows, are valid until the next call. Errors: device; internal (a logit that is not a number: which row).
+  Result<MatrixView<const float>> forward(std::span<const Slice> slices, std::span<const int32_t> out_rows,
+                                          StepTrace* trace = nullptr);
 
   // The step that ran last: verbs and their costs.
   const Program& program() const { return program_; }

@@ -1,6 +1,6 @@
 // Decides what a step works on: decode rows first, then prompt rows of the oldest sequences within n_ubatch.
-// Admission is by KV blocks: a sequence is admitted when the blocks of its whole possible length are free, so a running sequence
-// never lacks one. First come, first served. Engine thread only.
+// Admission is by KV blocks: a sequence is admitted when the blocks of its whole possible length are free, so a running
+// sequence never lacks one. First come, first served. Engine thread only.
 #pragma once
 
 #include <deque>
@@ -13,7 +13,8 @@ namespace ridge {
 
 class Scheduler {
  public:
-  Scheduler(BlockPool& pool, int32_t n_ubatch, int32_t max_running) : pool_(pool), n_ubatch_(n_ubatch), max_running_(max_running) {}
+  Scheduler(BlockPool& pool, int32_t n_ubatch, int32_t max_running)
+      : pool_(pool), n_ubatch_(n_ubatch), max_running_(max_running) {}
 
   void enqueue(SequencePtr s) { waiting_.push_back(std::move(s)); }
   bool idle() const { return waiting_.empty() && running_.empty(); }

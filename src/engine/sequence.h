@@ -27,7 +27,11 @@ struct EventStream::State {
 
 struct Sequence {
   Sequence(Request r, std::shared_ptr<EventStream::State> s, sample::SamplerChain c, Detokenizer d, StopMatcher m)
-      : request(std::move(r)), stream(std::move(s)), chain(std::move(c)), detokenizer(std::move(d)), stops(std::move(m)) {}
+      : request(std::move(r)),
+        stream(std::move(s)),
+        chain(std::move(c)),
+        detokenizer(std::move(d)),
+        stops(std::move(m)) {}
 
   Request request;
   std::shared_ptr<EventStream::State> stream;
@@ -35,20 +39,20 @@ struct Sequence {
   Detokenizer detokenizer;
   StopMatcher stops;
 
-  std::vector<int32_t> tokens;      // prompt and answer so far; room for all of it is reserved at submit
+  std::vector<int32_t> tokens;  // prompt and answer so far; room for all of it is reserved at submit
   int32_t n_prompt = 0;
-  int32_t n_limit = 0;              // most tokens that `tokens` may reach
-  int32_t n_cached = 0;             // positions whose keys and values are in the cache
+  int32_t n_limit = 0;   // most tokens that `tokens` may reach
+  int32_t n_cached = 0;  // positions whose keys and values are in the cache
   BlockTable blocks;
 
   // The rows that the current step gives it.
   int32_t step_rows = 0;
-  int stop_idx = -1;                // of the stop string that matched
-  bool step_samples = false;        // the last row's logits become a token
+  int stop_idx = -1;          // of the stop string that matched
+  bool step_samples = false;  // the last row's logits become a token
 
   // Books.
   int64_t received_ns = 0, submitted_ns = 0, admitted_ns = 0, first_token_ns = 0;
-  int64_t step_own_ns = 0;          // sampling, detokenising and emitting of its own in this step
+  int64_t step_own_ns = 0;  // sampling, detokenising and emitting of its own in this step
   TimeBook book;
   PhaseWork prefill, decode;
   std::vector<double> token_ms;

@@ -6,7 +6,9 @@ namespace {
 
 constexpr std::string_view kPrefix = "tokenizer.ggml.";
 
-std::string key(std::string_view name) { return std::string(kPrefix) + std::string(name); }
+std::string key(std::string_view name) {
+  return std::string(kPrefix) + std::string(name);
+}
 
 Result<void> read_strings(const GgufFile& file, std::string_view name, std::vector<std::string>& out) {
   if (!file.has(key(name))) return {};
@@ -45,13 +47,13 @@ Result<VocabData> vocab_from_gguf(const GgufFile& file) {
     std::optional<int64_t> VocabData::*member;
   };
   static constexpr IdKey kIds[] = {
-      {"bos_token_id", &VocabData::bos},           {"eos_token_id", &VocabData::eos},
-      {"eot_token_id", &VocabData::eot},           {"eom_token_id", &VocabData::eom},
-      {"unknown_token_id", &VocabData::unk},       {"seperator_token_id", &VocabData::sep},
-      {"padding_token_id", &VocabData::pad},       {"mask_token_id", &VocabData::mask},
-      {"fim_pre_token_id", &VocabData::fim_pre},   {"fim_suf_token_id", &VocabData::fim_suf},
-      {"fim_mid_token_id", &VocabData::fim_mid},   {"fim_pad_token_id", &VocabData::fim_pad},
-      {"fim_rep_token_id", &VocabData::fim_rep},   {"fim_sep_token_id", &VocabData::fim_sep},
+      {"bos_token_id", &VocabData::bos},         {"eos_token_id", &VocabData::eos},
+      {"eot_token_id", &VocabData::eot},         {"eom_token_id", &VocabData::eom},
+      {"unknown_token_id", &VocabData::unk},     {"seperator_token_id", &VocabData::sep},
+      {"padding_token_id", &VocabData::pad},     {"mask_token_id", &VocabData::mask},
+      {"fim_pre_token_id", &VocabData::fim_pre}, {"fim_suf_token_id", &VocabData::fim_suf},
+      {"fim_mid_token_id", &VocabData::fim_mid}, {"fim_pad_token_id", &VocabData::fim_pad},
+      {"fim_rep_token_id", &VocabData::fim_rep}, {"fim_sep_token_id", &VocabData::fim_sep},
   };
   for (const IdKey& id : kIds) {
     RIDGE_TRY(v.*id.member, file.get_optional<int64_t>(key(id.name)));
@@ -61,9 +63,12 @@ Result<VocabData> vocab_from_gguf(const GgufFile& file) {
     std::optional<bool> VocabData::*member;
   };
   static constexpr FlagKey kFlags[] = {
-      {"add_bos_token", &VocabData::add_bos},       {"add_eos_token", &VocabData::add_eos},
-      {"add_sep_token", &VocabData::add_sep},       {"add_space_prefix", &VocabData::add_space_prefix},
-      {"ignore_merges", &VocabData::ignore_merges}, {"normalizer.lowercase", &VocabData::lowercase},
+      {"add_bos_token", &VocabData::add_bos},
+      {"add_eos_token", &VocabData::add_eos},
+      {"add_sep_token", &VocabData::add_sep},
+      {"add_space_prefix", &VocabData::add_space_prefix},
+      {"ignore_merges", &VocabData::ignore_merges},
+      {"normalizer.lowercase", &VocabData::lowercase},
       {"normalizer.strip_accents", &VocabData::strip_accents},
   };
   for (const FlagKey& flag : kFlags) {

@@ -1,8 +1,8 @@
-// Sampling parameters (the struct is ridge/sampling.h's): the one table that describes each field once (name, flags, JSON key, range, help),
-// from which command line flags, JSON parsing, help and echoes are made. Refuses: a value out of its range, NaN, a
-// token id outside the vocabulary, an unknown sampler name; each by field, value found and range expected. Truth: the
-// names, order and defaults that users of llama.cpp know; the ranges are this program's own. Thread-safety: plain
-// values; the table is constant.
+// Sampling parameters (the struct is ridge/sampling.h's): the one table that describes each field once (name, flags,
+// JSON key, range, help), from which command line flags, JSON parsing, help and echoes are made. Refuses: a value out
+// of its range, NaN, a token id outside the vocabulary, an unknown sampler name; each by field, value found and range
+// expected. Truth: the names, order and defaults that users of llama.cpp know; the ranges are this program's own.
+// Thread-safety: plain values; the table is constant.
 #pragma once
 
 #include <cstdint>

@@ -8,22 +8,38 @@ namespace ridge {
 namespace {
 
 constexpr DTypeInfo kTable[] = {
-    {DType::f32, "f32", 1, 4, true},          {DType::f16, "f16", 1, 2, true},
-    {DType::q4_0, "q4_0", 32, 18, true},      {DType::q4_1, "q4_1", 32, 20, true},
-    {DType::q5_0, "q5_0", 32, 22, true},      {DType::q5_1, "q5_1", 32, 24, true},
-    {DType::q8_0, "q8_0", 32, 34, true},      {DType::q2_k, "q2_K", 256, 84, true},
-    {DType::q3_k, "q3_K", 256, 110, true},    {DType::q4_k, "q4_K", 256, 144, true},
-    {DType::q5_k, "q5_K", 256, 176, true},    {DType::q6_k, "q6_K", 256, 210, true},
-    {DType::iq2_xxs, "iq2_xxs", 256, 66, true}, {DType::iq2_xs, "iq2_xs", 256, 74, true},
-    {DType::iq3_xxs, "iq3_xxs", 256, 98, true}, {DType::iq1_s, "iq1_s", 256, 50, true},
-    {DType::iq4_nl, "iq4_nl", 32, 18, true},  {DType::iq3_s, "iq3_s", 256, 110, true},
-    {DType::iq2_s, "iq2_s", 256, 82, true},   {DType::iq4_xs, "iq4_xs", 256, 136, true},
-    {DType::i8, "i8", 1, 1, false},           {DType::i16, "i16", 1, 2, false},
-    {DType::i32, "i32", 1, 4, false},         {DType::i64, "i64", 1, 8, false},
-    {DType::f64, "f64", 1, 8, false},         {DType::iq1_m, "iq1_m", 256, 56, true},
-    {DType::bf16, "bf16", 1, 2, true},        {DType::tq1_0, "tq1_0", 256, 54, true},
-    {DType::tq2_0, "tq2_0", 256, 66, true},   {DType::mxfp4, "mxfp4", 32, 17, true},
-    {DType::nvfp4, "nvfp4", 64, 36, true},    {DType::q1_0, "q1_0", 128, 18, true},
+    {DType::f32, "f32", 1, 4, true},
+    {DType::f16, "f16", 1, 2, true},
+    {DType::q4_0, "q4_0", 32, 18, true},
+    {DType::q4_1, "q4_1", 32, 20, true},
+    {DType::q5_0, "q5_0", 32, 22, true},
+    {DType::q5_1, "q5_1", 32, 24, true},
+    {DType::q8_0, "q8_0", 32, 34, true},
+    {DType::q2_k, "q2_K", 256, 84, true},
+    {DType::q3_k, "q3_K", 256, 110, true},
+    {DType::q4_k, "q4_K", 256, 144, true},
+    {DType::q5_k, "q5_K", 256, 176, true},
+    {DType::q6_k, "q6_K", 256, 210, true},
+    {DType::iq2_xxs, "iq2_xxs", 256, 66, true},
+    {DType::iq2_xs, "iq2_xs", 256, 74, true},
+    {DType::iq3_xxs, "iq3_xxs", 256, 98, true},
+    {DType::iq1_s, "iq1_s", 256, 50, true},
+    {DType::iq4_nl, "iq4_nl", 32, 18, true},
+    {DType::iq3_s, "iq3_s", 256, 110, true},
+    {DType::iq2_s, "iq2_s", 256, 82, true},
+    {DType::iq4_xs, "iq4_xs", 256, 136, true},
+    {DType::i8, "i8", 1, 1, false},
+    {DType::i16, "i16", 1, 2, false},
+    {DType::i32, "i32", 1, 4, false},
+    {DType::i64, "i64", 1, 8, false},
+    {DType::f64, "f64", 1, 8, false},
+    {DType::iq1_m, "iq1_m", 256, 56, true},
+    {DType::bf16, "bf16", 1, 2, true},
+    {DType::tq1_0, "tq1_0", 256, 54, true},
+    {DType::tq2_0, "tq2_0", 256, 66, true},
+    {DType::mxfp4, "mxfp4", 32, 17, true},
+    {DType::nvfp4, "nvfp4", 64, 36, true},
+    {DType::q1_0, "q1_0", 128, 18, true},
     {DType::q2_0, "q2_0", 64, 18, true},
 };
 
@@ -38,7 +54,9 @@ constexpr auto kIndex = make_index();
 
 }  // namespace
 
-std::span<const DTypeInfo> dtype_table() { return kTable; }
+std::span<const DTypeInfo> dtype_table() {
+  return kTable;
+}
 
 const DTypeInfo* find_dtype(uint32_t id) {
   if (id >= kDTypeIdEnd || kIndex[id] < 0) return nullptr;
@@ -78,8 +96,8 @@ uint16_t f16_from_f32(float f) {
   const uint32_t bits = __builtin_bit_cast(uint32_t, f);
   const uint16_t sign = static_cast<uint16_t>((bits >> 16) & 0x8000u);
   const uint32_t magnitude = bits & 0x7FFFFFFFu;
-  if (magnitude > 0x7F800000u) return static_cast<uint16_t>(sign | 0x7E00u);  // NaN stays a quiet NaN
-  if (magnitude >= 0x477FF000u) return static_cast<uint16_t>(sign | 0x7C00u); // rounds past 65504: infinity
+  if (magnitude > 0x7F800000u) return static_cast<uint16_t>(sign | 0x7E00u);   // NaN stays a quiet NaN
+  if (magnitude >= 0x477FF000u) return static_cast<uint16_t>(sign | 0x7C00u);  // rounds past 65504: infinity
   if (magnitude < 0x38800000u) {  // below the smallest normal half: add a number that leaves the rounding to the FPU
     const float shifted = __builtin_bit_cast(float, magnitude) + 0.5f;
     return static_cast<uint16_t>(sign | (__builtin_bit_cast(uint32_t, shifted) - 0x3F000000u));

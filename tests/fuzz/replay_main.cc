@@ -1,5 +1,5 @@
-// Replays fuzz inputs without libFuzzer: each argument is a file or a folder of files. What it proves: no input of the corpus
-// ends the process. It refuses an empty corpus, because replaying nothing proves nothing.
+// Replays fuzz inputs without libFuzzer: each argument is a file or a folder of files. What it proves: no input of the
+// corpus ends the process. It refuses an empty corpus, because replaying nothing proves nothing.
 #include <cstdint>
 #include <cstdio>
 #include <filesystem>

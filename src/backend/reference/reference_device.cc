@@ -1,5 +1,5 @@
-// Owns: the plainest possible body of every verb. Weights are decoded a row at a time by quant/, sums run in double, one thread.
-// Refuses: nothing that quant/ can decode. Speed is no aim here; being obviously right is.
+// Owns: the plainest possible body of every verb. Weights are decoded a row at a time by quant/, sums run in double,
+// one thread. Refuses: nothing that quant/ can decode. Speed is no aim here; being obviously right is.
 #include "backend/reference/reference_device.h"
 
 #include <algorithm>
@@ -18,22 +18,32 @@ using quant::find_format;
 
 double apply(ActFn fn, double x) {
   switch (fn) {
-    case ActFn::silu: return x / (1.0 + std::exp(-x));
-    case ActFn::gelu_tanh: return 0.5 * x * (1.0 + std::tanh(std::sqrt(2.0 / M_PI) * (x + 0.044715 * x * x * x)));
-    case ActFn::gelu_erf: return 0.5 * x * (1.0 + std::erf(x / std::sqrt(2.0)));
-    case ActFn::relu: return x > 0.0 || std::isnan(x) ? x : 0.0;
-    case ActFn::sigmoid: return 1.0 / (1.0 + std::exp(-x));
-    case ActFn::swiglu_oai: return x;
+    case ActFn::silu:
+      return x / (1.0 + std::exp(-x));
+    case ActFn::gelu_tanh:
+      return 0.5 * x * (1.0 + std::tanh(std::sqrt(2.0 / M_PI) * (x + 0.044715 * x * x * x)));
+    case ActFn::gelu_erf:
+      return 0.5 * x * (1.0 + std::erf(x / std::sqrt(2.0)));
+    case ActFn::relu:
+      return x > 0.0 || std::isnan(x) ? x : 0.0;
+    case ActFn::sigmoid:
+      return 1.0 / (1.0 + std::exp(-x));
+    case ActFn::swiglu_oai:
+      return x;
   }
   return x;
 }
 
 class ReferenceDevice final : public Device {
  public:
-  explicit ReferenceDevice(const DeviceOptions& options) : ledger_(options.ledger != nullptr ? *options.ledger : own_ledger_) {}
+  explicit ReferenceDevice(const DeviceOptions& options)
+      : ledger_(options.ledger != nullptr ? *options.ledger : own_ledger_) {}
 
   DeviceInfo info() const override {
-    return {.name = "reference", .isa = "scalar", .isa_reason = "the oracle is scalar by design", .n_threads = 1,
+    return {.name = "reference",
+            .isa = "scalar",
+            .isa_reason = "the oracle is scalar by design",
+            .n_threads = 1,
             .threads_reason = "the oracle runs on one thread by design"};
   }
 
@@ -48,7 +58,8 @@ class ReferenceDevice final : public Device {
   Result<void> reserve(int64_t arena_floats) override {
     if (static_cast<size_t>(arena_floats) * sizeof(float) <= arena_.size()) return {};
     arena_ = TaggedBuffer();
-    RIDGE_TRY(arena_, TaggedBuffer::allocate(ledger_, MemoryOwner::activations, "f32", static_cast<size_t>(arena_floats) * sizeof(float)));
+    RIDGE_TRY(arena_, TaggedBuffer::allocate(ledger_, MemoryOwner::activations, kArenaDetail,
+                                             static_cast<size_t>(arena_floats) * sizeof(float)));
     return {};
   }
 
@@ -73,7 +84,9 @@ class ReferenceDevice final : public Device {
  private:
   float* at(const Act& a) const { return arena_.as<float>() + a.offset; }
   float* row(const Act& a, int64_t r) const { return at(a) + r * a.stride; }
-  int32_t* row(const ActIds& a, int64_t r) const { return reinterpret_cast<int32_t*>(arena_.as<float>() + a.offset) + r * a.cols; }
+  int32_t* row(const ActIds& a, int64_t r) const {
+    return reinterpret_cast<int32_t*>(arena_.as<float>() + a.offset) + r * a.cols;
+  }
 
   // Row r of a weight as f32 (all matrices of a stack lie one after the other).
   const std::vector<float>& decoded(const Weight& w, int64_t r) {
@@ -85,7 +98,8 @@ class ReferenceDevice final : public Device {
   void exec(const verb::Embed& v) {
     for (int32_t r = 0; r < v.out.rows; ++r) {
       const auto& w = decoded(*v.table, program_->input.tokens[static_cast<size_t>(r)]);
-      for (int32_t c = 0; c < v.out.cols; ++c) row(v.out, r)[c] = static_cast<float>(double{w[static_cast<size_t>(c)]} * v.scale);
+      for (int32_t c = 0; c < v.out.cols; ++c)
+        row(v.out, r)[c] = static_cast<float>(double{w[static_cast<size_t>(c)]} * v.scale);
     }
   }
 
@@ -198,7 +212,8 @@ class ReferenceDevice final : public Device {
   void attend(const verb::Attention& v, const SeqSpan& s, int32_t i) {
     const KvLayer& kv = program_->input.kv[static_cast<size_t>(v.layer)];
     const int32_t pos = s.pos0 + i, first = v.window > 0 ? std::max(0, pos - v.window + 1) : 0, n = pos - first + 1;
-    std::vector<float> keys(static_cast<size_t>(n) * kv.n_kv_head * kv.k_dim), values(static_cast<size_t>(n) * kv.n_kv_head * kv.v_dim);
+    std::vector<float> keys(static_cast<size_t>(n) * kv.n_kv_head * kv.k_dim),
+        values(static_cast<size_t>(n) * kv.n_kv_head * kv.v_dim);
     for (int32_t j = 0; j < n; ++j) {
       const int32_t p = first + j, block = s.blocks[static_cast<size_t>(p / kKvBlockPositions)];
       const int64_t k_cols = int64_t{kv.n_kv_head} * kv.k_dim, v_cols = int64_t{kv.n_kv_head} * kv.v_dim;
@@ -227,7 +242,9 @@ class ReferenceDevice final : public Device {
       float* out = row(v.out, s.row0 + i) + int64_t{h} * kv.v_dim;
       for (int32_t d = 0; d < kv.v_dim; ++d) {
         double acc = 0;
-        for (int32_t j = 0; j < n; ++j) acc += score[static_cast<size_t>(j)] * values[static_cast<size_t>((int64_t{j} * kv.n_kv_head + kv_head) * kv.v_dim + d)];
+        for (int32_t j = 0; j < n; ++j)
+          acc += score[static_cast<size_t>(j)] *
+                 values[static_cast<size_t>((int64_t{j} * kv.n_kv_head + kv_head) * kv.v_dim + d)];
         out[d] = static_cast<float>(acc / sum);
       }
     }
@@ -251,7 +268,8 @@ class ReferenceDevice final : public Device {
         order[static_cast<size_t>(e)] = e;
       }
       std::stable_sort(order.begin(), order.end(), [&](int32_t a, int32_t b) {
-        return gate[static_cast<size_t>(a)] + bias[static_cast<size_t>(a)] > gate[static_cast<size_t>(b)] + bias[static_cast<size_t>(b)];
+        return gate[static_cast<size_t>(a)] + bias[static_cast<size_t>(a)] >
+               gate[static_cast<size_t>(b)] + bias[static_cast<size_t>(b)];
       });
       double chosen = 0;
       if (v.gating == verb::Gating::softmax_of_chosen) {

@@ -1,4 +1,5 @@
-// The oracle: scalar, one thread, double accumulators, no cleverness. Every other backend is tested against it. Never optimised.
+// The oracle: scalar, one thread, double accumulators, no cleverness. Every other backend is tested against it. Never
+// optimised.
 #pragma once
 
 #include "backend/device.h"

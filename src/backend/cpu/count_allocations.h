@@ -1,0 +1,8 @@
+// Test support: how often this program has called operator new.
+#pragma once
+
+namespace ridge {
+
+long count_allocations();
+
+}  // namespace ridge
