@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "backend/device.h"
 #include "base/utf8.h"
 #include "command.h"
 #include "device/machine.h"
@@ -79,12 +80,15 @@ Result<void> print_forecast(const GgufFile& file, const ModelFlags& flags, const
     put(style.bold("model") + "  " + style.bad("cannot run here: ") + model.error().message + "\n");
     return {};
   }
+  RIDGE_TRY(const auto device,
+            make_device(flags.options.backend, {.n_threads = flags.options.n_threads, .isa = flags.options.isa}));
   std::string note;
   const int32_t n_ctx = choose_context(flags.options, (*model)->config().n_ctx_train, note);
   const ForecastOptions wanted{.n_ctx = n_ctx,
                                .n_ubatch = std::min(flags.options.n_ubatch, n_ctx),
                                .max_out_rows = flags.options.n_parallel,
-                               .kv = {k, v}};
+                               .kv = {k, v},
+                               .device = device.get()};
   RIDGE_TRY(const Forecast f, forecast_memory(**model, wanted));
   Table table({"owner", "part", "predicted"}, {false, false, true});
   for (const MemoryLine& l : f.lines) table.row({l.owner, l.detail, human_bytes(l.predicted_bytes)});

@@ -47,6 +47,13 @@ class Device {
   // Makes room for steps of up to this many arena floats; called at load, so that a step allocates nothing.
   virtual Result<void> reserve(int64_t arena_floats) = 0;
 
+  // What reserve(arena_floats) takes beside the arena itself: parts as they stand in the ledger (owner: activations).
+  struct Scratch {
+    std::string_view detail;
+    size_t n_bytes = 0;
+  };
+  virtual std::vector<Scratch> scratch(int64_t arena_floats) const = 0;
+
   // Runs all verbs in order. Errors: device. Returns when the results can be read.
   virtual Result<void> run(const Program& program, StepTrace* trace = nullptr) = 0;
 

@@ -163,6 +163,10 @@ void Encoder::expert_matmul(std::string_view label, Act x, ActIds ids, const Wei
   Traffic t;
   t.flops = 2.0 * static_cast<double>(w.in) * static_cast<double>(w.out) * out.rows;
   t.weight_bytes = w.bytes() / static_cast<double>(w.n_mats) * touched;
+  if (bias != nullptr) {
+    t.flops += elems_of(out);
+    t.weight_bytes += bias->bytes() / static_cast<double>(w.n_mats) * touched;
+  }
   t.activation_bytes = bytes_of(x) + bytes_of(out);
   record(label, verb::ExpertMatMul{x, ids, &w, bias, out}, t);
 }

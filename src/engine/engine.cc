@@ -107,7 +107,8 @@ Result<std::unique_ptr<Engine>> Engine::load(const EngineOptions& options) {
   const ForecastOptions wanted{.n_ctx = impl->n_ctx,
                                .n_ubatch = std::min(options.n_ubatch, impl->n_ctx),
                                .max_out_rows = options.n_parallel,
-                               .kv = {type_k, type_v}};
+                               .kv = {type_k, type_v},
+                               .device = m.device.get()};
   {
     const ScopedSpan span(book, Stage::forecast);
     if (options.check_memory) RIDGE_CHECK_OK(check_memory(*m.model, wanted, memory_budget_bytes()));

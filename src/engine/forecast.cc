@@ -37,6 +37,11 @@ Result<Forecast> forecast_memory(const Model& model, const ForecastOptions& opti
                 inner = model.arena_floats(options.n_ubatch, 0);
   add(MemoryOwner::activations, std::string(kArenaDetail), static_cast<uint64_t>(inner) * sizeof(float));
   add(MemoryOwner::logits, std::string(kArenaDetail), static_cast<uint64_t>(all - inner) * sizeof(float));
+  if (options.device != nullptr) {
+    for (const Device::Scratch& part : options.device->scratch(all)) {
+      add(MemoryOwner::activations, std::string(part.detail), part.n_bytes);
+    }
+  }
   return f;
 }
 

@@ -13,6 +13,7 @@ namespace ridge {
 struct ForecastOptions {
   int32_t n_ctx = 0, n_ubatch = 512, max_out_rows = 1;
   KvTypes kv;
+  const Device* device = nullptr;  // whose scratch counts; nullptr: none
 };
 
 struct Forecast {

@@ -36,6 +36,7 @@ class CpuDevice final : public Device {
   }
 
   Result<void> prepare(Weight& weight) override;
+  std::vector<Scratch> scratch(int64_t arena_floats) const override;
   Result<void> reserve(int64_t arena_floats) override;
   Result<void> run(const Program& program, StepTrace* trace) override;
 
@@ -84,22 +85,26 @@ Result<void> CpuDevice::prepare(Weight& weight) {
   return {};
 }
 
-Result<void> CpuDevice::reserve(int64_t arena_floats) {
-  if (scratch_.size() == 0) {
-    RIDGE_TRY(scratch_, TaggedBuffer::allocate(ledger_, MemoryOwner::activations, "worker scratch",
-                                               static_cast<size_t>(cpu::kScratchFloats) * sizeof(float) *
-                                                   static_cast<size_t>(pool_.size())));
-  }
-  const size_t wanted = static_cast<size_t>(arena_floats) * sizeof(float);
-  if (wanted <= arena_.size()) return {};
+std::vector<Device::Scratch> CpuDevice::scratch(int64_t arena_floats) const {
+  const size_t workers = static_cast<size_t>(cpu::kScratchFloats) * sizeof(float) * static_cast<size_t>(pool_.size());
   // Tables hold n_rot values a row and spec; the arena holds queries of n_head times that, keys, and the rest of a
   // layer beside them.
-  const size_t rope_bytes = std::max<size_t>(wanted / 8, size_t{1} << 16);
-  arena_ = TaggedBuffer();
-  rope_memory_ = TaggedBuffer();
-  RIDGE_TRY(arena_, TaggedBuffer::allocate(ledger_, MemoryOwner::activations, kArenaDetail, wanted));
-  RIDGE_TRY(rope_memory_, TaggedBuffer::allocate(ledger_, MemoryOwner::activations, "rope tables", rope_bytes));
-  return {};
+  const size_t rope = std::max<size_t>(static_cast<size_t>(arena_floats) * sizeof(float) / 8, size_t{1} << 16);
+  return {{"worker scratch", workers}, {"rope tables", rope}};
+}
+
+Result<void> CpuDevice::reserve(int64_t arena_floats) {
+  const size_t wanted = static_cast<size_t>(arena_floats) * sizeof(float);
+  if (wanted <= arena_.size()) return {};
+  const std::vector<Scratch> beside = scratch(arena_floats);
+  const auto allocate = [this](TaggedBuffer& buffer, std::string_view detail, size_t n_bytes) -> Result<void> {
+    buffer = TaggedBuffer();
+    RIDGE_TRY(buffer, TaggedBuffer::allocate(ledger_, MemoryOwner::activations, detail, n_bytes));
+    return {};
+  };
+  RIDGE_CHECK_OK(allocate(arena_, kArenaDetail, wanted));
+  RIDGE_CHECK_OK(allocate(scratch_, beside[0].detail, beside[0].n_bytes));
+  return allocate(rope_memory_, beside[1].detail, beside[1].n_bytes);
 }
 
 Result<void> CpuDevice::check(const KvLayer& kv, size_t layer) const {

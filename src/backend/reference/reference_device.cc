@@ -63,6 +63,8 @@ class ReferenceDevice final : public Device {
     return {};
   }
 
+  std::vector<Scratch> scratch(int64_t) const override { return {}; }
+
   Result<void> run(const Program& program, StepTrace* trace) override {
     RIDGE_CHECK_OK(reserve(program.arena_floats));
     program_ = &program;
@@ -267,10 +269,12 @@ class ReferenceDevice final : public Device {
                                                                            : double{x[e]};
         order[static_cast<size_t>(e)] = e;
       }
-      std::stable_sort(order.begin(), order.end(), [&](int32_t a, int32_t b) {
-        return gate[static_cast<size_t>(a)] + bias[static_cast<size_t>(a)] >
-               gate[static_cast<size_t>(b)] + bias[static_cast<size_t>(b)];
-      });
+      // A NaN sorts last, so that the order stays one; it comes through in the weights all the same.
+      const auto rank = [&](int32_t e) {
+        const double g = gate[static_cast<size_t>(e)] + bias[static_cast<size_t>(e)];
+        return std::isnan(g) ? -INFINITY : g;
+      };
+      std::stable_sort(order.begin(), order.end(), [&](int32_t a, int32_t b) { return rank(a) > rank(b); });
       double chosen = 0;
       if (v.gating == verb::Gating::softmax_of_chosen) {
         const double best = gate[static_cast<size_t>(order[0])];
