@@ -22,6 +22,9 @@ inline std::optional<std::filesystem::path> golden_dir() {
   return dir;
 }
 
+// RIDGE_FAST is set where a sanitizer or an emulator makes everything ten times slower: long suites then take a sample.
+inline bool fast_run() { return std::getenv("RIDGE_FAST") != nullptr; }
+
 // Files beside golden/: models/stories260K.gguf, probes/, reports/.
 inline std::optional<std::filesystem::path> shared_file(const std::string& relative) {
   const auto golden = golden_dir();

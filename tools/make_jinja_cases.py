@@ -657,7 +657,7 @@ a.b.c
 [1, 2
 f(x for x in y)
 1 +
-1 == 
+1 ==
 a b
 a is
 a|

@@ -5,6 +5,9 @@
 RIDGE_ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 RIDGE_LOGS=$RIDGE_ROOT/build/logs
 
+# A second checkout finds the first one's objects: ccache then sees paths relative to the tree.
+export CCACHE_BASEDIR=$RIDGE_ROOT CCACHE_NOHASHDIR=true
+
 # The only package list. THIRD_PARTY.md gives the reason for each library.
 ridge_packages() {
   case $1 in

@@ -109,9 +109,9 @@ Result<LoadedModel> load_model_file(const EngineOptions& options, const LoadPart
     const ScopedSpan span(book, Stage::bind_weights);
     RIDGE_TRY(m.model,
               load_model(*m.file, {.n_ctx = options.n_ctx, .device = m.device.get(), .ledger = m.ledger.get()}));
+    describe_model(options, m);
   }
   tell(options, Stage::bind_weights, 0.9);
-  describe_model(options, m);
   m.info.n_ctx = choose_context(options, m.info.n_ctx_train, m.info.note);
   if (m.tokenizer && m.tokenizer->n_vocab() > m.info.n_vocab) {
     return fail(ErrorCode::bad_file, "the vocabulary has {} tokens and the embedding table {} rows",

@@ -13,6 +13,7 @@ Runner::Runner(const Model& model, Device& device, MemoryLedger& ledger, const R
 }
 
 Runner::~Runner() {
+  if (logits_bytes_ == 0) return;  // creation failed before there was an arena
   // The device gives the whole arena back as activations.
   ledger_.remove(MemoryOwner::logits, kArenaDetail, logits_bytes_);
   ledger_.add(MemoryOwner::activations, kArenaDetail, logits_bytes_);

@@ -117,6 +117,10 @@ TEST_P(Golden, logits_equal_the_reference_however_the_prompt_is_split) {
   fmt::print("  {:40} nmse {:.3g}\n", fmt::format("{} {}", GetParam().device.label(), GetParam().stem), error);
   EXPECT_LE(error, bound_);
 
+  if (fast_run()) {
+    EXPECT_LE(nmse(in_pieces({33}), want_.logits), bound_);
+    return;
+  }
   for (const std::vector<int32_t>& ends :
        {std::vector<int32_t>{31}, {32}, {33}, {63}, {64}, {65}, {95}, {1, 32, 33, 64}, {31, 63}}) {
     EXPECT_LE(nmse(in_pieces(ends), want_.logits), bound_) << "first piece of " << ends[0];

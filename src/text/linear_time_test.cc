@@ -70,9 +70,14 @@ double seconds(F f) {
 template <class F>
 void expect_linear(const std::string& what, const std::string& unit, F f) {
   const std::string small = repeat(unit, kSmallBytes), large = repeat(unit, kSmallBytes * 4);
-  const double large_s = seconds([&] { f(large); });
+  double large_s = seconds([&] { f(large); });
   if (large_s < 0.01) return;
-  const double small_s = seconds([&] { f(small); });
+  double small_s = seconds([&] { f(small); });
+  // A busy machine disturbs a measurement now and then; what is quadratic is so every time.
+  for (int again = 0; again < 5 && large_s >= small_s * 9; ++again) {
+    large_s = seconds([&] { f(large); });
+    small_s = seconds([&] { f(small); });
+  }
   EXPECT_LT(large_s, small_s * 9) << what << ": " << small_s << " s for 64 KiB, " << large_s << " s for 256 KiB";
 }
 

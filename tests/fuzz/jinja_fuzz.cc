@@ -1,5 +1,5 @@
-// Any bytes as a chat template, rendered over a small conversation under tight limits: whatever they are, text or an error comes
-// back, the pieces join to the text, and no text of the user is ever trusted.
+// Any bytes as a chat template, rendered over a small conversation under tight limits: whatever they are, text or an
+// error comes back, the pieces join to the text, and no text of the user is ever trusted.
 #include <cstdint>
 #include <cstdlib>
 #include <string>
@@ -27,9 +27,11 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (text.has_value() != segments.has_value()) std::abort();
   if (!text) return 0;
   std::string joined;
-  // A template can make the user's private characters itself: literally, by an escape, or from a number with %c and {:c}.
+  // A template can make the user's private characters itself: literally, by an escape, or from a number with %c and
+  // {:c}.
   const std::string_view source(reinterpret_cast<const char*>(data), size);
-  const bool only_users = source.find("\xEE\x80\x80") == std::string_view::npos && source.find_first_of("\\c") == std::string_view::npos;
+  const bool only_users =
+      source.find("\xEE\x80\x80") == std::string_view::npos && source.find_first_of("\\c") == std::string_view::npos;
   for (const auto& segment : *segments) {
     joined += segment.text;
     if (segment.trusted && only_users && segment.text.find("\xEE\x80\x80") != std::string::npos) std::abort();

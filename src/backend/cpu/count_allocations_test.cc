@@ -20,6 +20,11 @@ void* operator new(std::size_t n) {
   if (void* p = std::malloc(n != 0 ? n : 1)) return p;
   throw std::bad_alloc();
 }
+// std::stable_sort takes its buffer by this one and gives it back by the plain delete.
+void* operator new(std::size_t n, const std::nothrow_t&) noexcept {
+  n_allocations.fetch_add(1, std::memory_order_relaxed);
+  return std::malloc(n != 0 ? n : 1);
+}
 void operator delete(void* p) noexcept {
   std::free(p);
 }

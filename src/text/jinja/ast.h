@@ -34,8 +34,27 @@ struct FrameInfo {
 };
 
 enum class ExprKind : uint8_t {
-  constant, name, list, tuple, dict, getattr, getitem, slice, call, filter, test,
-  not_, negative, positive, binary, and_, or_, compare, concat, conditional, namespace_target,
+  constant,
+  name,
+  list,
+  tuple,
+  dict,
+  getattr,
+  getitem,
+  slice,
+  call,
+  filter,
+  test,
+  not_,
+  negative,
+  positive,
+  binary,
+  and_,
+  or_,
+  compare,
+  concat,
+  conditional,
+  namespace_target,
 };
 
 enum class Op : uint8_t { add, sub, mul, div, floordiv, mod, pow, eq, ne, lt, le, gt, ge, in, not_in };
@@ -60,14 +79,27 @@ struct Expr {
   std::vector<Op> ops;
   std::vector<std::string> keywords;
   bool has_star = false, has_double_star = false;
-  Value value;       // constant
-  std::string text;  // names
-  SlotRef slot;      // name, namespace_target
+  Value value;                 // constant
+  std::string text;            // names
+  SlotRef slot;                // name, namespace_target
   Builtin function = nullptr;  // filter, test
 };
 
 enum class StmtKind : uint8_t {
-  data, output, set, set_block, for_, if_, macro, call_block, generation, filter_block, with, block, break_, continue_,
+  data,
+  output,
+  set,
+  set_block,
+  for_,
+  if_,
+  macro,
+  call_block,
+  generation,
+  filter_block,
+  with,
+  block,
+  break_,
+  continue_,
 };
 
 struct Statement;
@@ -85,18 +117,19 @@ struct Statement {
   MarkedText data;               // data
   std::vector<ExprPtr> exprs;    // output: what to print; with: the values; macro, call_block: the defaults
   std::vector<ExprPtr> targets;  // set, for_: one; with: the names; macro, call_block: the parameters
-  ExprPtr expr;                  // set: the value; for_: what to walk; call_block: the call; filter_block, set_block: the filter
-  ExprPtr test;                  // for_: the `if`
+  ExprPtr expr;  // set: the value; for_: what to walk; call_block: the call; filter_block, set_block: the filter
+  ExprPtr test;  // for_: the `if`
   Body body, else_body;
   std::vector<Branch> branches;  // if_
   std::string name;              // macro, block
   bool recursive = false;
   // Filled by bind.cc.
   FrameInfo frame, else_frame, test_frame;
-  SlotRef slot;                         // macro: where it is stored
-  int loop_slot = -1;                   // for_: where `loop` lives, if the body asks for it
-  int caller_slot = -1, kwargs_slot = -1, varargs_slot = -1;  // macro, call_block, generation: if the body asks for them
-  bool explicit_caller = false;         // macro: `caller` is among the parameters
+  SlotRef slot;        // macro: where it is stored
+  int loop_slot = -1;  // for_: where `loop` lives, if the body asks for it
+  int caller_slot = -1, kwargs_slot = -1,
+      varargs_slot = -1;         // macro, call_block, generation: if the body asks for them
+  bool explicit_caller = false;  // macro: `caller` is among the parameters
 };
 
 struct Template {

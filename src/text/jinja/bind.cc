@@ -1,6 +1,6 @@
-// Owns the scoping rules. They were read off Jinja2 3.1's idtracking.py and compiler.py as behaviour: a name that a frame assigns
-// anywhere is that frame's own from its start (undefined until assigned, or the outer value if an outer frame has one); a name
-// assigned in some branches only falls back to the outer value or the render's variables.
+// Owns the scoping rules. They were read off Jinja2 3.1's idtracking.py and compiler.py as behaviour: a name that a
+// frame assigns anywhere is that frame's own from its start (undefined until assigned, or the outer value if an outer
+// frame has one); a name assigned in some branches only falls back to the outer value or the render's variables.
 #include "text/jinja/bind.h"
 
 #include <map>
@@ -175,13 +175,22 @@ class Binder {
         scan(s.expr.get(), sym);
         scan_target(*s.targets[0], sym, false);
         break;
-      case StmtKind::set_block: scan_target(*s.targets[0], sym, false); break;
+      case StmtKind::set_block:
+        scan_target(*s.targets[0], sym, false);
+        break;
       case StmtKind::for_:
       case StmtKind::call_block:
-      case StmtKind::filter_block: scan(s.expr.get(), sym); break;
-      case StmtKind::macro: sym.store(s.name); break;
-      case StmtKind::if_: scan_if(s, 0, sym); break;
-      default: break;
+      case StmtKind::filter_block:
+        scan(s.expr.get(), sym);
+        break;
+      case StmtKind::macro:
+        sym.store(s.name);
+        break;
+      case StmtKind::if_:
+        scan_if(s, 0, sym);
+        break;
+      default:
+        break;
     }
   }
 
@@ -231,7 +240,8 @@ class Binder {
       const bool is_filter = e->kind == ExprKind::filter;
       e->function = is_filter ? find_filter(e->text) : find_test(e->text);
       if (e->function == nullptr && !soft) {
-        throw Failure{"TemplateAssertionError", fmt::format("No {} named '{}'.", is_filter ? "filter" : "test", e->text), e->line,
+        throw Failure{"TemplateAssertionError",
+                      fmt::format("No {} named '{}'.", is_filter ? "filter" : "test", e->text), e->line,
                       ErrorCode::template_error};
       }
     }
@@ -258,7 +268,8 @@ class Binder {
 
   void bind_statement(Statement& s, Symbols& sym, const Place& place) {
     switch (s.kind) {
-      case StmtKind::data: return;
+      case StmtKind::data:
+        return;
       case StmtKind::output:
         for (const ExprPtr& e : s.exprs) bind_expr(e.get(), sym, place.soft);
         return;
@@ -267,8 +278,10 @@ class Binder {
         bind_target(*s.targets[0], sym, place);
         return;
       case StmtKind::set_block:
-      case StmtKind::filter_block: return bind_captured(s, sym, place);
-      case StmtKind::for_: return bind_for(s, sym, place);
+      case StmtKind::filter_block:
+        return bind_captured(s, sym, place);
+      case StmtKind::for_:
+        return bind_for(s, sym, place);
       case StmtKind::if_:
         for (Branch& branch : s.branches) {
           Place inner = place;
@@ -283,13 +296,17 @@ class Binder {
       case StmtKind::call_block:
         bind_expr(s.expr.get(), sym, place.soft);
         return bind_macro(s, sym, place);
-      case StmtKind::generation: return bind_macro(s, sym, place);
-      case StmtKind::with: return bind_with(s, sym, place);
-      case StmtKind::block: return bind_block(s, place);
+      case StmtKind::generation:
+        return bind_macro(s, sym, place);
+      case StmtKind::with:
+        return bind_with(s, sym, place);
+      case StmtKind::block:
+        return bind_block(s, place);
       case StmtKind::break_:
       case StmtKind::continue_:
         if (place.in_loop) return;
-        throw Failure{"SyntaxError", s.kind == StmtKind::break_ ? "'break' outside loop" : "'continue' not properly in loop", s.line,
+        throw Failure{"SyntaxError",
+                      s.kind == StmtKind::break_ ? "'break' outside loop" : "'continue' not properly in loop", s.line,
                       ErrorCode::template_error};
     }
   }
@@ -354,12 +371,15 @@ class Binder {
         s.caller_slot = static_cast<int>(inner.parameter("caller"));
       } else if (!caller_has_default(s)) {
         throw Failure{"TemplateAssertionError",
-                      "When defining macros or call blocks the special \"caller\" argument must be omitted or be given a default.",
+                      "When defining macros or call blocks the special \"caller\" argument must be omitted or be given "
+                      "a default.",
                       s.line, ErrorCode::template_error};
       }
     }
-    if (names.has("kwargs") && parameters.count("kwargs") == 0) s.kwargs_slot = static_cast<int>(inner.parameter("kwargs"));
-    if (names.has("varargs") && parameters.count("varargs") == 0) s.varargs_slot = static_cast<int>(inner.parameter("varargs"));
+    if (names.has("kwargs") && parameters.count("kwargs") == 0)
+      s.kwargs_slot = static_cast<int>(inner.parameter("kwargs"));
+    if (names.has("varargs") && parameters.count("varargs") == 0)
+      s.varargs_slot = static_cast<int>(inner.parameter("varargs"));
     for (const ExprPtr& e : s.exprs) scan(e.get(), inner);
     scan(s.body, inner);
     inner.finish();
@@ -408,6 +428,8 @@ class Binder {
 
 }  // namespace
 
-void bind(Template& tmpl) { Binder(tmpl).run(); }
+void bind(Template& tmpl) {
+  Binder(tmpl).run();
+}
 
 }  // namespace ridge::jinja

@@ -1,5 +1,6 @@
-// Resolves names to slots and filters to functions, by the rules of Jinja2's compiler: each loop body, macro and block is a frame
-// of its own that reads outer names as they were when it was entered; an `if` is no frame. Done once a template.
+// Resolves names to slots and filters to functions, by the rules of Jinja2's compiler: each loop body, macro and block
+// is a frame of its own that reads outer names as they were when it was entered; an `if` is no frame. Done once a
+// template.
 #pragma once
 
 #include <string_view>

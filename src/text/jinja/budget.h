@@ -1,5 +1,5 @@
-// What one render may spend. Every node evaluated, item produced and byte copied is charged, so a template's time and memory are
-// bounded whatever it does; running out is an error of the template, never a hang.
+// What one render may spend. Every node evaluated, item produced and byte copied is charged, so a template's time and
+// memory are bounded whatever it does; running out is an error of the template, never a hang.
 #pragma once
 
 #include <cstddef>
@@ -10,10 +10,12 @@
 namespace ridge::jinja {
 
 struct RenderLimits {
-  uint64_t steps = 1'000'000;            // statements and loop rounds; eight expression nodes, or 256 bytes made, count as one
-  size_t output_bytes = 16u << 20;       // of the rendered text, and of any single string on the way
-  uint32_t macro_depth = 200;            // macros, callers and recursive loops inside each other
-  size_t stack_bytes = 768u << 10;       // of the C++ stack, for whatever nesting the other limits let through
+  // A step pays for four statements or loop rounds, eight expression nodes, or 256 bytes made; 10^6 are 0.1 to 0.9 s.
+  // Templates that look back over the whole conversation at each message use them up at some thousands of messages.
+  uint64_t steps = 1'000'000;
+  size_t output_bytes = 16u << 20;  // of the rendered text, and of any single string on the way
+  uint32_t macro_depth = 200;       // macros, callers and recursive loops inside each other
+  size_t stack_bytes = 768u << 10;  // of the C++ stack, for whatever nesting the other limits let through
 };
 
 class Budget {
@@ -29,7 +31,7 @@ class Budget {
     if (units > units_left_) out_of_steps();
     units_left_ -= units;
   }
-  void statement() { charge(kUnitsPerStep); }
+  void statement() { charge(2); }
   // A new string of so many bytes is about to be made.
   void make_bytes(uint64_t n_bytes) {
     if (n_bytes > limits_.output_bytes) {

@@ -32,7 +32,7 @@ size_t resident_bytes() {
 }
 
 #if defined(__SANITIZE_ADDRESS__)
-constexpr size_t kStackBytes = 8u << 20;  // a sanitizer's frames are several times as large
+constexpr size_t kStackBytes = 64u << 20;  // a sanitizer's frames are many times as large
 constexpr double kSlack = 10;
 #else
 constexpr size_t kStackBytes = 1u << 20;
@@ -71,7 +71,9 @@ TEST(Buglog, TPL_01_an_exception_of_the_template_is_the_answer) {
       R"({"role":"assistant","content":"4"},{"role":"assistant","content":"5"},{"role":"assistant","content":"6"}],)"
       R"("bos_token":"<s>","eos_token":"</s>","add_generation_prompt":true})";
   const std::string got = render(golden_template(golden, "mistralai-Ministral-3-14B-Reasoning-2512"), variables);
-  EXPECT_NE(got.find("TemplateError: After the optional system message, conversation roles must alternate"), std::string::npos) << got;
+  EXPECT_NE(got.find("TemplateError: After the optional system message, conversation roles must alternate"),
+            std::string::npos)
+      << got;
 }
 
 TEST(Buglog, TPL_02_a_late_system_message_is_refused_in_the_templates_words) {
@@ -90,7 +92,8 @@ TEST(Buglog, TPL_04_an_empty_list_of_tool_calls_is_an_ordinary_turn) {
   const auto messages = value_from_json(
       R"([{"role":"user","content":"hi"},{"role":"assistant","content":"hello","tool_calls":[]},{"role":"user","content":"bye"}])");
   const Value cleaned = drop_empty_tool_calls(*messages);
-  const Value variables = Value::dict({{Value::trusted_string("messages"), cleaned}, {Value::trusted_string("bos_token"), Value::string("<s>")}});
+  const Value variables = Value::dict(
+      {{Value::trusted_string("messages"), cleaned}, {Value::trusted_string("bos_token"), Value::string("<s>")}});
   const auto text = tmpl->render(variables, options_at_now());
   ASSERT_TRUE(text.has_value()) << text.error().message;
   EXPECT_NE(text->find("<|start_header_id|>assistant<|end_header_id|>\n\nhello<|eot_id|>"), std::string::npos) << *text;
@@ -105,7 +108,8 @@ TEST(Buglog, TPL_05_content_thinking_and_a_tool_call_give_text_or_an_error_that_
   if (got.rfind("error: ", 0) == 0) {
     EXPECT_NE(got.find("content and thinking"), std::string::npos) << got;
   }
-  const std::string without_thinking = render(golden_template(golden, "openai-gpt-oss-120b"),
+  const std::string without_thinking = render(
+      golden_template(golden, "openai-gpt-oss-120b"),
       R"({"messages":[{"role":"user","content":"q"},{"role":"assistant","content":"c","tool_calls":)"
       R"([{"type":"function","function":{"name":"f","arguments":{"x":1}}}]},{"role":"tool","content":"r"}],"add_generation_prompt":true})");
   EXPECT_NE(without_thinking.find("<|channel|>analysis<|message|>c<|end|>"), std::string::npos) << without_thinking;
@@ -122,19 +126,22 @@ TEST(Buglog, TPL_07_a_negative_step_keeps_its_bounds) {
 }
 
 TEST(Buglog, TPL_09_break_ends_the_loop_and_continue_goes_on) {
-  EXPECT_EQ(render("{% for i in range(9) %}{% if i == 1 %}{% continue %}{% endif %}{% if i == 4 %}{% break %}{% endif %}{{ i }}{% endfor %}"),
+  EXPECT_EQ(render("{% for i in range(9) %}{% if i == 1 %}{% continue %}{% endif %}{% if i == 4 %}{% break %}{% endif "
+                   "%}{{ i }}{% endfor %}"),
             "023");
 }
 
 TEST(Buglog, TPL_12_tojson_escapes_no_letters_and_keeps_the_order) {
   const std::string variables = R"({"t":{"z":"한국어 🙂 <a> & 'q'","a":[1,2.0,null,true],"m":{}}})";
-  EXPECT_EQ(render("{{ t|tojson }}", variables), R"({"z": "한국어 🙂 <a> & 'q'", "a": [1, 2.0, null, true], "m": {}})");
+  EXPECT_EQ(render("{{ t|tojson }}", variables),
+            R"({"z": "한국어 🙂 <a> & 'q'", "a": [1, 2.0, null, true], "m": {}})");
   EXPECT_EQ(render("{{ t.a|tojson(indent=2) }}", variables), "[\n  1,\n  2.0,\n  null,\n  true\n]");
 }
 
 TEST(Buglog, TPL_14_deep_templates_fail_fast_and_the_process_lives) {
   const std::string self_call = "{% macro m(x) %}{{ m(x) }}{% endmacro %}{{ m(1) }}";
-  const std::string wide_call = "{% macro m(x) %}{{ [((((m(x) ~ 'a')|trim)|upper)|list)|join('-')] }}{% endmacro %}{{ m(1) }}";
+  const std::string wide_call =
+      "{% macro m(x) %}{{ [((((m(x) ~ 'a')|trim)|upper)|list)|join('-')] }}{% endmacro %}{{ m(1) }}";
   const std::vector<std::string> failing = {
       self_call,
       wide_call,
@@ -150,7 +157,8 @@ TEST(Buglog, TPL_14_deep_templates_fail_fast_and_the_process_lives) {
       repeat("{% if 1 %}", 5000) + "x" + repeat("{% endif %}", 5000),
       repeat("{% for i in [1] %}", 5000) + repeat("{% endfor %}", 5000),
       "{% set ns = namespace(x=[]) %}{% for i in range(5000) %}{% set ns.x = [ns.x] %}{% endfor %}{{ ns.x }}",
-      "{% set ns = namespace(x=[1]) %}{% for i in range(5000) %}{% set ns.x = ns.x|map('string') %}{% endfor %}{{ ns.x|list }}",
+      "{% set ns = namespace(x=[1]) %}{% for i in range(5000) %}{% set ns.x = ns.x|map('string') %}{% endfor %}{{ "
+      "ns.x|list }}",
       "{% for i in [[1]] recursive %}{{ loop([i]) }}{% endfor %}",
   };
   on_small_stack([&] {
@@ -162,7 +170,12 @@ TEST(Buglog, TPL_14_deep_templates_fail_fast_and_the_process_lives) {
     // What real templates need still works: just under the limits.
     EXPECT_EQ(render("{{ " + repeat("(", 150) + "1" + repeat(")", 150) + " }}"), "1");
     EXPECT_EQ(render(repeat("{% if 1 %}", 190) + "x" + repeat("{% endif %}", 190)), "x");
-    EXPECT_EQ(render("{% macro m(n) %}{% if n > 0 %}{{ m(n - 1) }}{% endif %}{{ n % 10 }}{% endmacro %}{{ m(190)|length }}"), "191");
+    RenderOptions options = options_at_now();
+    options.limits.stack_bytes = kStackBytes * 3 / 4;
+    EXPECT_EQ(
+        render("{% macro m(n) %}{% if n > 0 %}{{ m(n - 1) }}{% endif %}{{ n % 10 }}{% endmacro %}{{ m(190)|length }}",
+               "{}", options),
+        "191");
     EXPECT_EQ(render("{{ 1" + repeat(" + 1", 20000) + " }}"), "20001");
     EXPECT_EQ(render("{% if 0 %}" + repeat("{% elif 0 %}", 5000) + "{% else %}y{% endif %}"), "y");
   });
@@ -171,9 +184,12 @@ TEST(Buglog, TPL_14_deep_templates_fail_fast_and_the_process_lives) {
 TEST(Buglog, TPL_15_a_huge_range_or_string_is_refused_before_it_exists) {
   const size_t before = resident_bytes();
   const double took = seconds([] {
-    EXPECT_NE(render("{% for i in range(1000000000) %}x{% endfor %}").find("OverflowError: Range too big"), std::string::npos);
-    EXPECT_NE(render("{% set ns = namespace(s='ab') %}{% for i in range(60) %}{% set ns.s = ns.s ~ ns.s %}{% endfor %}{{ ns.s|length }}")
-                  .find("LimitError"), std::string::npos);
+    EXPECT_NE(render("{% for i in range(1000000000) %}x{% endfor %}").find("OverflowError: Range too big"),
+              std::string::npos);
+    EXPECT_NE(render("{% set ns = namespace(s='ab') %}{% for i in range(60) %}{% set ns.s = ns.s ~ ns.s %}{% endfor "
+                     "%}{{ ns.s|length }}")
+                  .find("LimitError"),
+              std::string::npos);
     EXPECT_NE(render("{{ 'ab' * 1000000000000 }}").find("LimitError"), std::string::npos);
     EXPECT_NE(render("{{ [1] * 1000000000000 }}").find("LimitError"), std::string::npos);
     EXPECT_NE(render("{{ '%1000000000d' % 1 }}").find("error"), std::string::npos);
@@ -182,7 +198,8 @@ TEST(Buglog, TPL_15_a_huge_range_or_string_is_refused_before_it_exists) {
     EXPECT_NE(render("{{ 'a'|indent(1000000000, true) }}").find("LimitError"), std::string::npos);
     EXPECT_NE(render("{{ [[]]|tojson(indent=1000000000) }}").find("LimitError"), std::string::npos);
     EXPECT_NE(render("{{ '{:1000000000}'.format(1) }}").find("error"), std::string::npos);
-    EXPECT_NE(render("{% set x = 'a' * 1000000 %}{% for i in range(100) %}{{ x }}{% endfor %}").find("LimitError"), std::string::npos);
+    EXPECT_NE(render("{% set x = 'a' * 1000000 %}{% for i in range(100) %}{{ x }}{% endfor %}").find("LimitError"),
+              std::string::npos);
     EXPECT_NE(render("{% set x = 'a' * 10000 %}{{ x.replace('a', x) }}").find("LimitError"), std::string::npos);
   });
   EXPECT_LT(took, 1.0 * kSlack);
@@ -206,19 +223,24 @@ TEST(Buglog, TPL_16_work_is_bounded_by_a_budget) {
       "{% set s = 'a,' * 1000000 %}{% for i in range(100000) %}{% set x = s.replace(',', '') %}{% endfor %}",
       "{% set s = 'a,' * 1000000 %}{% for i in range(100000) %}{% set x = s|title|urlencode %}{% endfor %}",
       "{% set s = '<,' * 1000000 %}{% for i in range(100000) %}{% set x = s|e %}{% endfor %}",
-      "{% set s = 'a\\n' * 1000000 %}{% for i in range(100000) %}{% set x = s.splitlines() %}{% set y = s|indent %}{% endfor %}",
+      "{% set s = 'a\\n' * 1000000 %}{% for i in range(100000) %}{% set x = s.splitlines() %}{% set y = s|indent %}{% "
+      "endfor %}",
       "{% set s = 'a,' * 1000000 %}{% for i in range(100000) %}{% set x = s[::-1] %}{% endfor %}",
       "{% set s = 'a b-c ' * 100000 %}{% for i in range(100000) %}{% set x = s|wordwrap(9) %}{% endfor %}",
       "{% set s = 'a' * 1000000 %}{% for i in range(100000) %}{% set x = s|wordwrap(1) %}{% endfor %}",
       "{% set s = 'é' * 1000000 %}{% for i in range(100000) %}{% set x = s[500000] %}{% endfor %}",
-      "{% set s = 'a' * 8000000 %}{{ (s ~ 'b') in (s ~ s) }}{{ (s ~ s).rfind('b' ~ s) }}{% for i in range(100000) %}{% set x = s ~ i %}{% endfor %}",
+      "{% set s = 'a' * 8000000 %}{{ (s ~ 'b') in (s ~ s) }}{{ (s ~ s).rfind('b' ~ s) }}{% for i in range(100000) %}{% "
+      "set x = s ~ i %}{% endfor %}",
       "{% set l = range(100000)|list %}{% for i in l %}{% if -1 in l %}{% endif %}{% endfor %}",
       "{% set ns = namespace(x=[1]) %}{% for i in range(60) %}{% set ns.x = ns.x + ns.x %}{% endfor %}",
-      "{% set ns = namespace(x=[1]) %}{% for i in range(60) %}{% set ns.x = [ns.x, ns.x] %}{% endfor %}{{ ns.x|string|length }}",
-      "{% set ns = namespace(x=[1]) %}{% for i in range(60) %}{% set ns.x = [ns.x, ns.x] %}{% endfor %}{{ ns.x|tojson|length }}",
+      "{% set ns = namespace(x=[1]) %}{% for i in range(60) %}{% set ns.x = [ns.x, ns.x] %}{% endfor %}{{ "
+      "ns.x|string|length }}",
+      "{% set ns = namespace(x=[1]) %}{% for i in range(60) %}{% set ns.x = [ns.x, ns.x] %}{% endfor %}{{ "
+      "ns.x|tojson|length }}",
       "{% set a = namespace(x=[1]) %}{% set b = namespace(x=[1]) %}{% for i in range(60) %}{% set a.x = [a.x, a.x] %}"
       "{% set b.x = [b.x, b.x] %}{% endfor %}{{ a.x == b.x }}{{ a.x < b.x }}",
-      "{% set ns = namespace(x=(1,)) %}{% for i in range(60) %}{% set ns.x = (ns.x, ns.x) %}{% endfor %}{{ {ns.x: 1} }}",
+      "{% set ns = namespace(x=(1,)) %}{% for i in range(60) %}{% set ns.x = (ns.x, ns.x) %}{% endfor %}{{ {ns.x: 1} "
+      "}}",
       "{% macro m(n) %}{% if n %}{{ m(n - 1) }}{{ m(n - 1) }}{% endif %}{% endmacro %}{{ m(100) }}",
       "{% set l = range(100000)|list %}{% for i in range(1000) %}{% set x = l|sort %}{% endfor %}",
   };
@@ -230,7 +252,9 @@ TEST(Buglog, TPL_16_work_is_bounded_by_a_budget) {
 }
 
 TEST(Buglog, TPL_17_text_of_another_template_language_is_a_load_error) {
-  const std::string go = "{{ if .System }}<|im_start|>system\n{{ .System }}<|im_end|>\n{{ end }}{{ if .Prompt }}<|im_start|>user\n{{ .Prompt }}{{ end }}";
+  const std::string go =
+      "{{ if .System }}<|im_start|>system\n{{ .System }}<|im_end|>\n{{ end }}{{ if .Prompt }}<|im_start|>user\n{{ "
+      ".Prompt }}{{ end }}";
   const auto tmpl = ChatTemplate::parse(go);
   ASSERT_FALSE(tmpl.has_value());
   EXPECT_EQ(tmpl.error().code, ErrorCode::template_error);

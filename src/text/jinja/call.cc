@@ -10,7 +10,8 @@ namespace {
 
 // Takes a named argument out; missing if it was not given.
 Value take_named(Arguments& args, std::string_view name) {
-  const auto at = std::find_if(args.named.begin(), args.named.end(), [&](const auto& named) { return named.first == name; });
+  const auto at =
+      std::find_if(args.named.begin(), args.named.end(), [&](const auto& named) { return named.first == name; });
   if (at == args.named.end()) return {};
   Value value = std::move(at->second);
   args.named.erase(at);
@@ -35,26 +36,31 @@ Value Interpreter::call(const Value& callee, Arguments& args) {
   if (callee.is_undefined()) raise_undefined(callee);
   if (callee.is(Kind::object)) {
     switch (callee.object()->kind) {
-      case ObjectKind::function: return callee.get<FunctionObject>().function(*this, args);
+      case ObjectKind::function:
+        return callee.get<FunctionObject>().function(*this, args);
       case ObjectKind::method: {
         const auto& method = callee.get<MethodObject>();
         return method.method(*this, method.self, args);
       }
-      case ObjectKind::macro: return call_macro(callee.get<MacroObject>(), args);
-      case ObjectKind::loop: return call_loop(callee.object(), args);
+      case ObjectKind::macro:
+        return call_macro(callee.get<MacroObject>(), args);
+      case ObjectKind::loop:
+        return call_loop(callee.object(), args);
       case ObjectKind::joiner: {
         auto& joiner = callee.get<JoinerObject>();
         if (joiner.used) return joiner.separator;
         joiner.used = true;
         return Value::trusted_string("");
       }
-      default: break;
+      default:
+        break;
     }
   }
   raise("TypeError", "'{}' object is not callable", type_name(callee));
 }
 
-// Positional arguments first, then named ones, then defaults; what is left over goes to varargs and kwargs if the body asks.
+// Positional arguments first, then named ones, then defaults; what is left over goes to varargs and kwargs if the body
+// asks.
 Value Interpreter::call_macro(const MacroObject& macro, Arguments& args) {
   const DepthGuard guard(*this);
   const Statement& node = macro.node;
@@ -81,7 +87,8 @@ Value Interpreter::call_macro(const MacroObject& macro, Arguments& args) {
   } else if (!args.named.empty()) {
     for (const auto& named : args.named) {
       if (named.first != "caller") continue;
-      raise("TypeError", "macro {} was invoked with two values for the special caller argument. This is most likely a bug.",
+      raise("TypeError",
+            "macro {} was invoked with two values for the special caller argument. This is most likely a bug.",
             quoted_name(node));
     }
     raise("TypeError", "macro {} takes no keyword argument {}", quoted_name(node), repr_of_string(args.named[0].first));
@@ -99,9 +106,10 @@ Value Interpreter::call_macro(const MacroObject& macro, Arguments& args) {
   for (size_t i = 0; i < n; ++i) {
     Value& slot = frame->slots[node.targets[i]->slot.slot];
     if (!slot.is_missing()) continue;
-    Value value = i >= first_default ? eval(*node.exprs[i - first_default], *frame)
-                                     : make_undefined_hint(fmt::format("parameter {} was not provided",
-                                                                       repr_of_string(node.targets[i]->text)));
+    Value value =
+        i >= first_default
+            ? eval(*node.exprs[i - first_default], *frame)
+            : make_undefined_hint(fmt::format("parameter {} was not provided", repr_of_string(node.targets[i]->text)));
     frame->slots[node.targets[i]->slot.slot] = std::move(value);
   }
   MarkedText out;

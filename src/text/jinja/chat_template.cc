@@ -21,7 +21,8 @@ tl::unexpected<Error> to_error(const Failure& failure, int line) {
 }
 
 Result<MarkedText> render_text(const Template& tmpl, const Value& variables, const RenderOptions& options) {
-  if (!variables.is(Kind::dict)) return fail(ErrorCode::invalid_argument, "the variables of a chat template must be a dict");
+  if (!variables.is(Kind::dict))
+    return fail(ErrorCode::invalid_argument, "the variables of a chat template must be a dict");
   try {
     std::optional<Interpreter> interpreter;
     try {

@@ -1,7 +1,8 @@
-// The chat template of a model: parsed once, rendered for each request, from any thread. It renders what Jinja2 3.1 renders when
-// set up as the transformers library does (sandboxed and immutable, trim_blocks, lstrip_blocks, break and continue, the
-// generation tag, tojson, raise_exception, strftime_now). An error is an error of the template: there is no other format to
-// fall back to. Refused: include, import, extends, autoescape, and whatever would leave the text (random, lipsum).
+// The chat template of a model: parsed once, rendered for each request, from any thread. It renders what Jinja2 3.1
+// renders when set up as the transformers library does (sandboxed and immutable, trim_blocks, lstrip_blocks, break and
+// continue, the generation tag, tojson, raise_exception, strftime_now). An error is an error of the template: there is
+// no other format to fall back to. Refused: include, import, extends, autoescape, and whatever would leave the text
+// (random, lipsum).
 #pragma once
 
 #include <cstdint>
@@ -26,8 +27,10 @@ struct CivilTime {
 struct RenderOptions {
   std::optional<CivilTime> now;  // absent: the machine's clock and time zone
   RenderLimits limits;
-  // Variables whose text counts as the template's own. All other text is untrusted unless made by Value::trusted_string.
-  std::vector<std::string> trusted_variables = {"bos_token", "eos_token", "pad_token", "unk_token", "sep_token", "cls_token"};
+  // Variables whose text counts as the template's own. All other text is untrusted unless made by
+  // Value::trusted_string.
+  std::vector<std::string> trusted_variables = {"bos_token", "eos_token", "pad_token",
+                                                "unk_token", "sep_token", "cls_token"};
 };
 
 // A piece of a rendering, of one origin. Control tokens may be recognised only in trusted text.
@@ -43,8 +46,9 @@ class ChatTemplate {
   // template_error with the line, if the text is no template.
   static Result<ChatTemplate> parse(std::string_view source);
 
-  // variables: a dict with the keys messages, tools, add_generation_prompt, bos_token, ... Error: template_error, whose message is
-  // "chat template, line 12: TypeError: ..." in Jinja2's words; for raise_exception "TemplateError: <its text>".
+  // variables: a dict with the keys messages, tools, add_generation_prompt, bos_token, ... Error: template_error, whose
+  // message is "chat template, line 12: TypeError: ..." in Jinja2's words; for raise_exception "TemplateError: <its
+  // text>".
   Result<std::string> render(const Value& variables, const RenderOptions& options = {}) const;
 
   // The same text in pieces; joined they are exactly what render gives. Neighbours differ in origin.

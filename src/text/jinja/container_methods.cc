@@ -1,5 +1,5 @@
-// The methods of dict, list and tuple that the immutable sandbox lets through. list.pop and list.clear are among them in
-// Jinja2 3.1.2; here they work on lists that the template made, and never on what the caller passed in.
+// The methods of dict, list and tuple that the immutable sandbox lets through. list.pop and list.clear are among them
+// in Jinja2 3.1.2; here they work on lists that the template made, and never on what the caller passed in.
 #include <unordered_map>
 
 #include "text/jinja/filters.h"

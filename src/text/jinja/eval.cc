@@ -6,11 +6,15 @@ namespace ridge::jinja {
 Value Interpreter::eval(const Expr& e, Frame& frame) {
   budget.charge(1);
   switch (e.kind) {
-    case ExprKind::constant: return e.value;
-    case ExprKind::name: return eval_name(e, frame);
+    case ExprKind::constant:
+      return e.value;
+    case ExprKind::name:
+      return eval_name(e, frame);
     case ExprKind::list:
-    case ExprKind::tuple: return eval_items(e, frame);
-    case ExprKind::dict: return eval_dict(e, frame);
+    case ExprKind::tuple:
+      return eval_items(e, frame);
+    case ExprKind::dict:
+      return eval_dict(e, frame);
     case ExprKind::getattr: {
       const Value object = eval(*e.kids[0], frame);
       line_ = e.line;
@@ -22,24 +26,35 @@ Value Interpreter::eval(const Expr& e, Frame& frame) {
       line_ = e.line;
       return getitem(object, key);
     }
-    case ExprKind::slice: return eval_slice(e, frame);
-    case ExprKind::call: return eval_call(e, frame);
-    case ExprKind::filter: return eval_filter(e, frame, nullptr);
-    case ExprKind::test: return eval_test(e, frame);
-    case ExprKind::not_: return Value::boolean(!truthy(eval(*e.kids[0], frame)));
+    case ExprKind::slice:
+      return eval_slice(e, frame);
+    case ExprKind::call:
+      return eval_call(e, frame);
+    case ExprKind::filter:
+      return eval_filter(e, frame, nullptr);
+    case ExprKind::test:
+      return eval_test(e, frame);
+    case ExprKind::not_:
+      return Value::boolean(!truthy(eval(*e.kids[0], frame)));
     case ExprKind::negative:
     case ExprKind::positive: {
       const Value v = eval(*e.kids[0], frame);
       line_ = e.line;
       return negate(v, e.kind == ExprKind::negative);
     }
-    case ExprKind::binary: return eval_binary(e, frame);
+    case ExprKind::binary:
+      return eval_binary(e, frame);
     case ExprKind::and_:
-    case ExprKind::or_: return eval_logic(e, frame);
-    case ExprKind::compare: return eval_compare(e, frame);
-    case ExprKind::concat: return eval_concat(e, frame);
-    case ExprKind::conditional: return eval_conditional(e, frame);
-    case ExprKind::namespace_target: break;
+    case ExprKind::or_:
+      return eval_logic(e, frame);
+    case ExprKind::compare:
+      return eval_compare(e, frame);
+    case ExprKind::concat:
+      return eval_concat(e, frame);
+    case ExprKind::conditional:
+      return eval_conditional(e, frame);
+    case ExprKind::namespace_target:
+      break;
   }
   return Value::none();
 }
@@ -101,7 +116,8 @@ Arguments Interpreter::eval_arguments(const Expr& e, Frame& frame, size_t first)
     for (const auto& [key, value] : more.as_dict().entries) {
       if (!key.is_string()) raise("TypeError", "keywords must be strings");
       for (size_t i = 0; i < n_named; ++i) {
-        if (args.named[i].first == key.bytes()) raise("TypeError", "got multiple values for keyword argument '{}'", key.bytes());
+        if (args.named[i].first == key.bytes())
+          raise("TypeError", "got multiple values for keyword argument '{}'", key.bytes());
       }
       args.named.emplace_back(key.bytes(), value);
     }
@@ -121,7 +137,7 @@ Value Interpreter::eval_call(const Expr& e, Frame& frame) {
 Value Interpreter::eval_filter(const Expr& e, Frame& frame, const Value* subject) {
   budget.check_stack();
   budget.charge(2);
-  Value value = e.kids[0] == nullptr ? (subject == nullptr ? Value::trusted_string("") : *subject)
+  Value value = e.kids[0] == nullptr                  ? (subject == nullptr ? Value::trusted_string("") : *subject)
                 : e.kids[0]->kind == ExprKind::filter ? eval_filter(*e.kids[0], frame, subject)
                                                       : eval(*e.kids[0], frame);
   Arguments args = eval_arguments(e, frame, 1);

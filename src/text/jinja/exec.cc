@@ -15,34 +15,49 @@ Flow Interpreter::exec_statement(const Statement& s, const FramePtr& frame, Mark
   budget.statement();
   line_ = s.line;
   switch (s.kind) {
-    case StmtKind::data: emit(out, s.data); return Flow::normal;
+    case StmtKind::data:
+      emit(out, s.data);
+      return Flow::normal;
     case StmtKind::output:
       for (const ExprPtr& e : s.exprs) {
         const Value v = eval(*e, *frame);
         emit(out, v.is_string() ? v.text() : text_of(v));
       }
       return Flow::normal;
-    case StmtKind::set: exec_set(s, *frame); return Flow::normal;
-    case StmtKind::set_block: return exec_set_block(s, frame);
-    case StmtKind::if_: return exec_if(s, frame, out);
-    case StmtKind::for_: return exec_for(s, frame, out);
+    case StmtKind::set:
+      exec_set(s, *frame);
+      return Flow::normal;
+    case StmtKind::set_block:
+      return exec_set_block(s, frame);
+    case StmtKind::if_:
+      return exec_if(s, frame, out);
+    case StmtKind::for_:
+      return exec_for(s, frame, out);
     case StmtKind::macro: {
       Frame* home = frame.get();
       while (home->info->level > s.slot.level) home = home->parent.get();
       home->slots[s.slot.slot] = Value::object(std::make_shared<MacroObject>(s, frame));
       return Flow::normal;
     }
-    case StmtKind::call_block: exec_call_block(s, frame, out); return Flow::normal;
+    case StmtKind::call_block:
+      exec_call_block(s, frame, out);
+      return Flow::normal;
     case StmtKind::generation: {
       const FramePtr inner = new_frame(s.frame, frame);
       enter(*inner);
       return exec(s.body, inner, out);
     }
-    case StmtKind::filter_block: return exec_filter_block(s, frame, out);
-    case StmtKind::with: return exec_with(s, frame, out);
-    case StmtKind::block: exec_block(s, out); return Flow::normal;
-    case StmtKind::break_: return Flow::break_;
-    case StmtKind::continue_: return Flow::continue_;
+    case StmtKind::filter_block:
+      return exec_filter_block(s, frame, out);
+    case StmtKind::with:
+      return exec_with(s, frame, out);
+    case StmtKind::block:
+      exec_block(s, out);
+      return Flow::normal;
+    case StmtKind::break_:
+      return Flow::break_;
+    case StmtKind::continue_:
+      return Flow::continue_;
   }
   return Flow::normal;
 }

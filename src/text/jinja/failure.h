@@ -1,6 +1,6 @@
-// How the template engine gives up, inside its own folder: an exception that names Jinja2's type of error, its words and the
-// template line. It never leaves the folder: chat_template.cc turns it into an Error. An interpreter is one deep recursion, and
-// a Result at each of its two hundred steps would bury the language's rules under error plumbing.
+// How the template engine gives up, inside its own folder: an exception that names Jinja2's type of error, its words
+// and the template line. It never leaves the folder: chat_template.cc turns it into an Error. An interpreter is one
+// deep recursion, and a Result at each of its two hundred steps would bury the language's rules under error plumbing.
 #pragma once
 
 #include <fmt/core.h>

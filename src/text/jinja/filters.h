@@ -16,12 +16,12 @@ Builtin find_select_filter(std::string_view name);
 Builtin find_layout_filter(std::string_view name);
 Builtin find_number_filter(std::string_view name);
 
-MarkedText escape_html(const Value& v);                                          // markupsafe.escape of a string
-Value format_percent(Interpreter& in, const Value& format, const Value& values); // "..." % values
-Value format_braces(Interpreter& in, const Value& self, Arguments& args);        // "...".format(...)
+MarkedText escape_html(const Value& v);                                           // markupsafe.escape of a string
+Value format_percent(Interpreter& in, const Value& format, const Value& values);  // "..." % values
+Value format_braces(Interpreter& in, const Value& self, Arguments& args);         // "...".format(...)
 std::string format_number(const Value& v, std::string_view spec, Interpreter& in);
-std::string dump_json(Interpreter& in, const Value& v, const Value& ensure_ascii, const Value& indent, const Value& separators,
-                      const Value& sort_keys);
+std::string dump_json(Interpreter& in, const Value& v, const Value& ensure_ascii, const Value& indent,
+                      const Value& separators, const Value& sort_keys);
 std::string format_time(std::string_view format, const CivilTime& time);
 CivilTime local_time();
 
@@ -31,7 +31,8 @@ size_t rfind_bytes(std::string_view text, std::string_view needle);
 
 // Python's str algorithms on marked text, by bytes. All cost what they read and make.
 MarkedText strip(Interpreter& in, const MarkedText& text, const Value& chars, bool left, bool right);
-MarkedText replace_all(Interpreter& in, const MarkedText& text, const MarkedText& from, const MarkedText& to, int64_t max_count);
+MarkedText replace_all(Interpreter& in, const MarkedText& text, const MarkedText& from, const MarkedText& to,
+                       int64_t max_count);
 std::vector<MarkedText> split_lines(Interpreter& in, const MarkedText& text, bool keep_ends);
 Value join(Interpreter& in, const MarkedText& separator, const std::vector<Value>& items);
 MarkedText spaces(Interpreter& in, int64_t n);

@@ -9,7 +9,9 @@ namespace ridge::jinja {
 
 namespace {
 
-bool flag(const Value& v) { return !v.is_missing() && truthy(v); }
+bool flag(const Value& v) {
+  return !v.is_missing() && truthy(v);
+}
 
 Value require_string(const Value& v, const char* what) {
   if (v.is_string()) return v;
@@ -27,7 +29,8 @@ Value filter_indent(Interpreter& in, Arguments& args) {
   }
   if (!a[0].is_string()) {
     if (a[0].is_undefined()) raise_undefined(a[0]);
-    if (a[0].is(Kind::list)) raise("AttributeError", "'list' object has no attribute 'splitlines'");  // list += str extends it
+    if (a[0].is(Kind::list))
+      raise("AttributeError", "'list' object has no attribute 'splitlines'");  // list += str extends it
     raise("TypeError", "unsupported operand type(s) for +=: '{}' and 'str'", type_name(a[0]));
   }
   MarkedText text = a[0].text();
@@ -91,7 +94,8 @@ std::vector<MarkedText> wrap_chunks(Interpreter& in, const MarkedText& line, boo
   return chunks;
 }
 
-void wrap_line(Interpreter& in, const MarkedText& line, int64_t width, bool break_long, bool hyphens, std::vector<Value>& out) {
+void wrap_line(Interpreter& in, const MarkedText& line, int64_t width, bool break_long, bool hyphens,
+               std::vector<Value>& out) {
   in.budget.walk_chars(line.size());
   std::vector<MarkedText> chunks = wrap_chunks(in, line, hyphens);
   std::reverse(chunks.begin(), chunks.end());
@@ -133,13 +137,15 @@ void wrap_line(Interpreter& in, const MarkedText& line, int64_t width, bool brea
 }
 
 Value filter_wordwrap(Interpreter& in, Arguments& args) {
-  const auto a = bind_arguments({"do_wordwrap", {"s", "width", "break_long_words", "wrapstring", "break_on_hyphens"}, 1}, args);
+  const auto a =
+      bind_arguments({"do_wordwrap", {"s", "width", "break_long_words", "wrapstring", "break_on_hyphens"}, 1}, args);
   if (a[0].is_undefined()) raise_undefined(a[0]);
   if (!a[0].is_string()) raise("AttributeError", "'{}' object has no attribute 'splitlines'", type_name(a[0]));
   const Value& s = a[0];
   const int64_t width = a[1].is_missing() ? 79 : whole_number(a[1], "");
   if (width <= 0) raise("ValueError", "invalid width {} (must be > 0)", width);
-  const Value separator = a[3].is_missing() || a[3].is_none() ? Value::trusted_string("\n") : require_string(a[3], "expected a str");
+  const Value separator =
+      a[3].is_missing() || a[3].is_none() ? Value::trusted_string("\n") : require_string(a[3], "expected a str");
   std::vector<Value> paragraphs;
   for (const MarkedText& line : split_lines(in, s.text(), false)) {
     std::vector<Value> lines;
@@ -185,14 +191,16 @@ Value with_sorted_keys(Interpreter& in, const Value& v) {
   if (!v.is(Kind::dict)) return v;
   std::vector<std::pair<Value, Value>> entries;
   for (const auto& [key, value] : v.as_dict().entries) entries.emplace_back(key, with_sorted_keys(in, value));
-  std::stable_sort(entries.begin(), entries.end(), [](const auto& x, const auto& y) { return compare_keys(x.first, y.first) < 0; });
+  std::stable_sort(entries.begin(), entries.end(),
+                   [](const auto& x, const auto& y) { return compare_keys(x.first, y.first) < 0; });
   return new_dict(std::move(entries));
 }
 
 Value filter_pprint(Interpreter& in, Arguments& args) {
   const auto a = bind_arguments({"do_pprint", {"value"}, 1}, args);
   std::string text = repr(with_sorted_keys(in, a[0]), in.budget);
-  if (text.size() > 80) raise("NotImplementedError", "pprint of values longer than one line is not supported; use tojson");
+  if (text.size() > 80)
+    raise("NotImplementedError", "pprint of values longer than one line is not supported; use tojson");
   return Value::string(MarkedText(std::move(text), !has_untrusted(a[0], in.budget)));
 }
 
@@ -203,14 +211,17 @@ Value filter_tojson(Interpreter& in, Arguments& args) {
   return Value::string(MarkedText(std::move(text), !has_untrusted(a[0], in.budget)));
 }
 
-Value refuse_urlize(Interpreter&, Arguments&) { raise("NotImplementedError", "the filter 'urlize' is not supported"); }
+Value refuse_urlize(Interpreter&, Arguments&) {
+  raise("NotImplementedError", "the filter 'urlize' is not supported");
+}
 
 }  // namespace
 
 Builtin find_layout_filter(std::string_view name) {
   static const std::unordered_map<std::string_view, Builtin> kFilters = {
-      {"indent", &filter_indent},   {"truncate", &filter_truncate}, {"wordwrap", &filter_wordwrap}, {"xmlattr", &filter_xmlattr},
-      {"pprint", &filter_pprint},   {"tojson", &filter_tojson},     {"urlize", &refuse_urlize},
+      {"indent", &filter_indent},   {"truncate", &filter_truncate}, {"wordwrap", &filter_wordwrap},
+      {"xmlattr", &filter_xmlattr}, {"pprint", &filter_pprint},     {"tojson", &filter_tojson},
+      {"urlize", &refuse_urlize},
   };
   const auto at = kFilters.find(name);
   return at == kFilters.end() ? nullptr : at->second;

@@ -130,7 +130,8 @@ int64_t round_whole(int64_t value, int64_t precision) {
   const int64_t over = value - down;
   const bool up = over > unit / 2 || (over == unit / 2 && (down / unit) % 2 != 0);
   int64_t out = 0;
-  if (__builtin_add_overflow(down, up ? unit : 0, &out)) raise("OverflowError", "the integer result does not fit into 64 bits");
+  if (__builtin_add_overflow(down, up ? unit : 0, &out))
+    raise("OverflowError", "the integer result does not fit into 64 bits");
   return out;
 }
 
@@ -197,8 +198,11 @@ Value filter_filesizeformat(Interpreter& in, Arguments& args) {
 
 Builtin find_number_filter(std::string_view name) {
   static const std::unordered_map<std::string_view, Builtin> kFilters = {
-      {"int", &filter_int},     {"float", &filter_float}, {"abs", &filter_abs},
-      {"round", &filter_round}, {"filesizeformat", &filter_filesizeformat},
+      {"int", &filter_int},
+      {"float", &filter_float},
+      {"abs", &filter_abs},
+      {"round", &filter_round},
+      {"filesizeformat", &filter_filesizeformat},
   };
   const auto at = kFilters.find(name);
   return at == kFilters.end() ? nullptr : at->second;

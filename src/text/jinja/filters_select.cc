@@ -1,6 +1,6 @@
 // map, select and their kin, attr and default; and how all filters read attribute="a.b.0".
-#include <charconv>
 #include <algorithm>
+#include <charconv>
 #include <unordered_map>
 
 #include "text/jinja/filters.h"
@@ -24,7 +24,8 @@ std::string callable_name(const Value& v, const char* what) {
     try {
       raise_undefined(v);
     } catch (const Failure& failure) {
-      raise("TemplateRuntimeError", "No {} named Undefined. ({}; did you forget to quote the callable name?)", what, failure.message);
+      raise("TemplateRuntimeError", "No {} named Undefined. ({}; did you forget to quote the callable name?)", what,
+            failure.message);
     }
   }
   raise("TemplateRuntimeError", "No {} named {}.", what, type_name(v));
@@ -60,7 +61,8 @@ class MapIterator final : public Iterator {
 
  private:
   void prepare(Interpreter& in) {
-    const auto attribute = std::find_if(args_.named.begin(), args_.named.end(), [](const auto& a) { return a.first == "attribute"; });
+    const auto attribute =
+        std::find_if(args_.named.begin(), args_.named.end(), [](const auto& a) { return a.first == "attribute"; });
     if (args_.positional.size() == 1 && attribute != args_.named.end()) {
       for (const auto& [name, value] : args_.named) {
         if (name == "default") {
@@ -85,7 +87,8 @@ class MapIterator final : public Iterator {
 
 class SelectIterator final : public Iterator {
  public:
-  SelectIterator(Arguments args, bool by_attribute, bool wanted) : args_(std::move(args)), by_attribute_(by_attribute), wanted_(wanted) {}
+  SelectIterator(Arguments args, bool by_attribute, bool wanted)
+      : args_(std::move(args)), by_attribute_(by_attribute), wanted_(wanted) {}
 
   bool next(Interpreter& in, Value& out) override {
     in.budget.check_stack();
@@ -107,7 +110,8 @@ class SelectIterator final : public Iterator {
       if (has_test_) {
         Arguments args;
         args.positional.push_back(std::move(subject));
-        args.positional.insert(args.positional.end(), args_.positional.begin() + static_cast<int64_t>(name_at) + 1, args_.positional.end());
+        args.positional.insert(args.positional.end(), args_.positional.begin() + static_cast<int64_t>(name_at) + 1,
+                               args_.positional.end());
         args.named = args_.named;
         in.budget.charge(args.positional.size() + args.named.size());
         holds = in.call_test(name_, args);
@@ -136,7 +140,8 @@ Value lazy(Interpreter& in, Arguments& args, std::shared_ptr<Iterator> (*make)(A
 }
 
 Value filter_map(Interpreter& in, Arguments& args) {
-  return lazy(in, args, [](Arguments a) -> std::shared_ptr<Iterator> { return std::make_shared<MapIterator>(std::move(a)); });
+  return lazy(in, args,
+              [](Arguments a) -> std::shared_ptr<Iterator> { return std::make_shared<MapIterator>(std::move(a)); });
 }
 
 template <bool kByAttribute, bool kWanted>

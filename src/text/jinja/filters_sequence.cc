@@ -1,4 +1,5 @@
-// Filters over sequences. Those that Jinja2 writes as generators are lazy here too: an error inside shows when an item is asked for.
+// Filters over sequences. Those that Jinja2 writes as generators are lazy here too: an error inside shows when an item
+// is asked for.
 #include <algorithm>
 #include <set>
 #include <unordered_map>
@@ -10,7 +11,9 @@ namespace ridge::jinja {
 
 namespace {
 
-bool flag(const Value& v) { return !v.is_missing() && truthy(v); }
+bool flag(const Value& v) {
+  return !v.is_missing() && truthy(v);
+}
 
 Value filter_length(Interpreter& in, Arguments& args) {
   const auto a = bind_arguments({"len", {"obj"}, 1}, args);
@@ -65,8 +68,8 @@ Value filter_reverse(Interpreter& in, Arguments& args) {
   if (!in.is_iterable(a[0])) raise("FilterArgumentError", "argument must be iterable");
   std::vector<Value> items = in.to_vector(a[0]);
   if (is_reversible(a[0])) {
-    return check_depth(Value::object(std::make_shared<GeneratorObject>(ObjectKind::reversed, a[0].depth() + 1,
-                                                                       std::make_shared<ReverseIterator>(std::move(items)))));
+    return check_depth(Value::object(std::make_shared<GeneratorObject>(
+        ObjectKind::reversed, a[0].depth() + 1, std::make_shared<ReverseIterator>(std::move(items)))));
   }
   std::reverse(items.begin(), items.end());
   return new_list(std::move(items));
@@ -259,7 +262,8 @@ class BatchIterator final : public Iterator {
 
 template <bool kSlices>
 Value filter_batch(Interpreter& in, Arguments& args) {
-  const auto a = bind_arguments({kSlices ? "do_slice" : "do_batch", {"value", kSlices ? "slices" : "linecount", "fill_with"}, 2}, args);
+  const auto a = bind_arguments(
+      {kSlices ? "do_slice" : "do_batch", {"value", kSlices ? "slices" : "linecount", "fill_with"}, 2}, args);
   return in.generator(a[0], std::make_shared<BatchIterator>(a[0], a[1], a[2], kSlices), a[2].depth());
 }
 
@@ -277,7 +281,8 @@ Value filter_groupby(Interpreter& in, Arguments& args) {
   for (size_t i = 0; i < keyed.size();) {
     size_t end = i;
     std::vector<Value> items;
-    while (end < keyed.size() && equal(keyed[end].first, keyed[i].first, in.budget)) items.push_back(keyed[end++].second);
+    while (end < keyed.size() && equal(keyed[end].first, keyed[i].first, in.budget))
+      items.push_back(keyed[end++].second);
     const Value key = flag(a[3]) ? keyed[i].first : path.get(in, items[0], fallback);
     Value group = new_tuple({key, new_list(std::move(items))});
     group.get<ListObject>().grouped = true;
@@ -317,12 +322,12 @@ Value refuse_random(Interpreter&, Arguments&) {
 
 Builtin find_sequence_filter(std::string_view name) {
   static const std::unordered_map<std::string_view, Builtin> kFilters = {
-      {"length", &filter_length},       {"count", &filter_length},         {"list", &filter_list},
-      {"first", &filter_first},         {"last", &filter_last},            {"reverse", &filter_reverse},
-      {"join", &filter_join},           {"sort", &filter_sort},            {"dictsort", &filter_dictsort},
-      {"min", &filter_extreme<false>},  {"max", &filter_extreme<true>},    {"sum", &filter_sum},
-      {"unique", &filter_unique},       {"batch", &filter_batch<false>},   {"slice", &filter_batch<true>},
-      {"groupby", &filter_groupby},     {"items", &filter_items},          {"random", &refuse_random},
+      {"length", &filter_length},      {"count", &filter_length},       {"list", &filter_list},
+      {"first", &filter_first},        {"last", &filter_last},          {"reverse", &filter_reverse},
+      {"join", &filter_join},          {"sort", &filter_sort},          {"dictsort", &filter_dictsort},
+      {"min", &filter_extreme<false>}, {"max", &filter_extreme<true>},  {"sum", &filter_sum},
+      {"unique", &filter_unique},      {"batch", &filter_batch<false>}, {"slice", &filter_batch<true>},
+      {"groupby", &filter_groupby},    {"items", &filter_items},        {"random", &refuse_random},
   };
   const auto at = kFilters.find(name);
   return at == kFilters.end() ? nullptr : at->second;

@@ -10,9 +10,13 @@ namespace ridge::jinja {
 namespace {
 
 // Jinja2's soft_str: text as it is (Markup stays Markup), anything else as str() prints it.
-Value soft(Interpreter& in, const Value& v) { return v.is_string() ? v : Value::string(in.text_of(v)); }
+Value soft(Interpreter& in, const Value& v) {
+  return v.is_string() ? v : Value::string(in.text_of(v));
+}
 
-bool is_markup(const Value& v) { return v.is_string() && v.str().markup; }
+bool is_markup(const Value& v) {
+  return v.is_string() && v.str().markup;
+}
 
 template <Case kCase>
 Value filter_case(Interpreter& in, Arguments& args) {
@@ -35,7 +39,9 @@ Value filter_title(Interpreter& in, Arguments& args) {
   const auto a = bind_arguments({"do_title", {"s"}, 1}, args);
   const MarkedText text = in.text_of(a[0]);
   in.budget.walk_chars(2 * text.size());
-  const auto separates = [](char32_t c) { return is_space(c) || c == '-' || c == '(' || c == '{' || c == '[' || c == '<'; };
+  const auto separates = [](char32_t c) {
+    return is_space(c) || c == '-' || c == '(' || c == '{' || c == '[' || c == '<';
+  };
   MarkedText out;
   size_t at = 0;
   while (at < text.size()) {
@@ -142,7 +148,8 @@ Value filter_striptags(Interpreter& in, Arguments& args) {
   const Value words = find_string_method("split")(in, stripped, none);
   MarkedText out = join(in, MarkedText(" "), words.items()).text();
   static constexpr std::pair<std::string_view, std::string_view> kEntities[] = {
-      {"&lt;", "<"}, {"&gt;", ">"}, {"&quot;", "\""}, {"&#34;", "\""}, {"&#39;", "'"}, {"&nbsp;", "\xC2\xA0"}, {"&amp;", "&"}};
+      {"&lt;", "<"},  {"&gt;", ">"},          {"&quot;", "\""}, {"&#34;", "\""},
+      {"&#39;", "'"}, {"&nbsp;", "\xC2\xA0"}, {"&amp;", "&"}};
   for (const auto& [entity, character] : kEntities) {
     out = replace_all(in, out, MarkedText(std::string(entity)), MarkedText(std::string(character)), -1);
   }
@@ -152,8 +159,8 @@ Value filter_striptags(Interpreter& in, Arguments& args) {
 std::string url_quote(std::string_view bytes, bool for_query) {
   std::string out;
   for (const char c : bytes) {
-    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.' ||
-                       c == '-' || c == '~' || (c == '/' && !for_query);
+    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+                       c == '.' || c == '-' || c == '~' || (c == '/' && !for_query);
     if (plain) {
       out += c;
     } else if (c == ' ' && for_query) {
@@ -173,11 +180,13 @@ Value filter_urlencode(Interpreter& in, Arguments& args) {
     in.budget.walk_chars(4 * text.size());
     return Value::string(MarkedText(url_quote(text.view(), false), !untrusted));
   }
-  const Value pairs = a[0].is(Kind::dict) ? Value::object(std::make_shared<DictViewObject>(a[0], ViewKind::items)) : a[0];
+  const Value pairs =
+      a[0].is(Kind::dict) ? Value::object(std::make_shared<DictViewObject>(a[0], ViewKind::items)) : a[0];
   std::string out;
   for (const Value& pair : in.to_vector(pairs)) {
     const std::vector<Value> parts = in.to_vector(pair);
-    if (parts.size() != 2) raise("ValueError", "{} values to unpack (expected 2)", parts.size() < 2 ? "not enough" : "too many");
+    if (parts.size() != 2)
+      raise("ValueError", "{} values to unpack (expected 2)", parts.size() < 2 ? "not enough" : "too many");
     in.budget.walk_chars(4 * (in.text_of(parts[0]).size() + in.text_of(parts[1]).size()));
     if (!out.empty()) out += '&';
     out += url_quote(in.text_of(parts[0]).view(), true) + "=" + url_quote(in.text_of(parts[1]).view(), true);
@@ -212,12 +221,23 @@ MarkedText escape_html(const Value& v) {
   for (size_t i = 0; i < text.size(); ++i) {
     const char* entity = nullptr;
     switch (text.view()[i]) {
-      case '&': entity = "&amp;"; break;
-      case '<': entity = "&lt;"; break;
-      case '>': entity = "&gt;"; break;
-      case '\'': entity = "&#39;"; break;
-      case '"': entity = "&#34;"; break;
-      default: continue;
+      case '&':
+        entity = "&amp;";
+        break;
+      case '<':
+        entity = "&lt;";
+        break;
+      case '>':
+        entity = "&gt;";
+        break;
+      case '\'':
+        entity = "&#39;";
+        break;
+      case '"':
+        entity = "&#34;";
+        break;
+      default:
+        continue;
     }
     out.append(text, at, i - at);
     out.append(MarkedText(entity, text.slice(i, 1).all_trusted()));

@@ -28,7 +28,8 @@ class PercentFormatter {
       if (at_ < s_.size()) directive();
       check_size(in_, out_);
     }
-    const bool mapping = !values_.is(Kind::tuple) && !values_.is_string() && (values_.is(Kind::dict) || values_.is(Kind::list) || values_.is_undefined());
+    const bool mapping = !values_.is(Kind::tuple) && !values_.is_string() &&
+                         (values_.is(Kind::dict) || values_.is(Kind::list) || values_.is_undefined());
     if (!mapping && n_used_ < n_values()) raise("TypeError", "not all arguments converted during string formatting");
     in_.budget.make_bytes(out_.size());
     return Value::string(std::move(out_), markup_);
@@ -274,7 +275,8 @@ class BraceFormatter {
   static std::optional<int64_t> whole(std::string_view text) {
     int64_t n = 0;
     const auto r = std::from_chars(text.data(), text.data() + text.size(), n);
-    if (text.empty() || text[0] == '-' || r.ec != std::errc() || r.ptr != text.data() + text.size()) return std::nullopt;
+    if (text.empty() || text[0] == '-' || r.ec != std::errc() || r.ptr != text.data() + text.size())
+      return std::nullopt;
     return n;
   }
 
@@ -315,7 +317,8 @@ class BraceFormatter {
     }
     if (f.align == 0) f.align = '>';
     if (v.is(Kind::boolean) && f.type == 0) return pad_text(in_, out, MarkedText(v.as_bool() ? "True" : "False"), f);
-    const bool as_whole = v.is_whole() && (f.type == 0 || std::string_view("bcdoxXn").find(f.type) != std::string_view::npos);
+    const bool as_whole =
+        v.is_whole() && (f.type == 0 || std::string_view("bcdoxXn").find(f.type) != std::string_view::npos);
     if (!as_whole && f.type != 0 && std::string_view("eEfFgGn%").find(f.type) == std::string_view::npos) {
       raise("ValueError", "Unknown format code '{}' for object of type '{}'", f.type, type_name(v));
     }

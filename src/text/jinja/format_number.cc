@@ -13,7 +13,9 @@ namespace {
 
 constexpr int64_t kMaxPrecision = 1000;  // digits; more would only be zeros
 
-bool is_align(char c) { return c == '<' || c == '>' || c == '^' || c == '='; }
+bool is_align(char c) {
+  return c == '<' || c == '>' || c == '^' || c == '=';
+}
 
 int64_t read_number(std::string_view spec, size_t& at) {
   int64_t n = 0;
@@ -48,15 +50,20 @@ std::string lay_out(Interpreter& in, std::string head, std::string body, const N
     return out;
   };
   switch (f.align) {
-    case '=': return head + fill(room) + body;
-    case '<': return head + body + fill(room);
-    case '^': return fill(room / 2) + head + body + fill(room - room / 2);
-    default: return fill(room) + head + body;
+    case '=':
+      return head + fill(room) + body;
+    case '<':
+      return head + body + fill(room);
+    case '^':
+      return fill(room / 2) + head + body + fill(room - room / 2);
+    default:
+      return fill(room) + head + body;
   }
 }
 
 std::string print_real(double value, char conversion, int64_t precision, bool alternate) {
-  if (precision > kMaxPrecision) raise_limit("a precision of {} digits passes the limit of {}", precision, kMaxPrecision);
+  if (precision > kMaxPrecision)
+    raise_limit("a precision of {} digits passes the limit of {}", precision, kMaxPrecision);
   char format[8];
   std::snprintf(format, sizeof format, "%%%s.*%c", alternate ? "#" : "", conversion);
   const int n = std::snprintf(nullptr, 0, format, static_cast<int>(precision), value);
@@ -114,9 +121,12 @@ std::string layout_whole(Interpreter& in, int64_t value, const NumberFormat& f) 
   char buffer[72];
   const auto end = std::to_chars(buffer, buffer + sizeof buffer, magnitude, base).ptr;
   std::string digits(buffer, static_cast<size_t>(end - buffer));
-  if (f.type == 'X') std::transform(digits.begin(), digits.end(), digits.begin(), [](char c) { return c >= 'a' ? static_cast<char>(c - 32) : c; });
+  if (f.type == 'X')
+    std::transform(digits.begin(), digits.end(), digits.begin(),
+                   [](char c) { return c >= 'a' ? static_cast<char>(c - 32) : c; });
   if (f.precision && static_cast<int64_t>(digits.size()) < *f.precision) {
-    if (*f.precision > kMaxPrecision) raise_limit("a precision of {} digits passes the limit of {}", *f.precision, kMaxPrecision);
+    if (*f.precision > kMaxPrecision)
+      raise_limit("a precision of {} digits passes the limit of {}", *f.precision, kMaxPrecision);
     digits.insert(0, static_cast<size_t>(*f.precision) - digits.size(), '0');
   }
   std::string head = value < 0 ? "-" : f.sign == '+' ? "+" : f.sign == ' ' ? " " : "";

@@ -36,7 +36,8 @@ Value make_range(Interpreter&, Arguments& args) {
 // dict(mapping or pairs, key=value, ...)
 std::vector<std::pair<Value, Value>> dict_entries(Interpreter& in, Arguments& args) {
   std::vector<std::pair<Value, Value>> entries;
-  if (args.positional.size() > 1) raise("TypeError", "dict expected at most 1 argument, got {}", args.positional.size());
+  if (args.positional.size() > 1)
+    raise("TypeError", "dict expected at most 1 argument, got {}", args.positional.size());
   if (!args.positional.empty()) {
     const Value& from = args.positional[0];
     if (from.is_undefined()) raise_undefined(from);
@@ -46,7 +47,8 @@ std::vector<std::pair<Value, Value>> dict_entries(Interpreter& in, Arguments& ar
     } else {
       size_t i = 0;
       for (const Value& pair : in.to_vector(from)) {
-        if (!in.is_iterable(pair)) raise("TypeError", "cannot convert dictionary update sequence element #{} to a sequence", i);
+        if (!in.is_iterable(pair))
+          raise("TypeError", "cannot convert dictionary update sequence element #{} to a sequence", i);
         std::vector<Value> parts = in.to_vector(pair);
         if (parts.size() != 2) {
           raise("ValueError", "dictionary update sequence element #{} has length {}; 2 is required", i, parts.size());
@@ -60,7 +62,9 @@ std::vector<std::pair<Value, Value>> dict_entries(Interpreter& in, Arguments& ar
   return entries;
 }
 
-Value make_dict(Interpreter& in, Arguments& args) { return new_dict(dict_entries(in, args)); }
+Value make_dict(Interpreter& in, Arguments& args) {
+  return new_dict(dict_entries(in, args));
+}
 
 Value make_namespace(Interpreter& in, Arguments& args) {
   auto ns = std::make_shared<NamespaceObject>();
@@ -82,7 +86,8 @@ Value make_cycler(Interpreter&, Arguments& args) {
 
 Value make_joiner(Interpreter&, Arguments& args) {
   const auto a = bind_arguments({"__init__", {"sep"}, 0}, args);
-  return check_depth(Value::object(std::make_shared<JoinerObject>(a[0].is_missing() ? Value::trusted_string(", ") : a[0])));
+  return check_depth(
+      Value::object(std::make_shared<JoinerObject>(a[0].is_missing() ? Value::trusted_string(", ") : a[0])));
 }
 
 Value raise_exception(Interpreter& in, Arguments& args) {
@@ -106,9 +111,10 @@ Value refuse_lipsum(Interpreter&, Arguments&) {
 
 Builtin find_global(std::string_view name) {
   static const std::unordered_map<std::string_view, Builtin> kGlobals = {
-      {"range", &make_range},   {"dict", &make_dict},       {"namespace", &make_namespace},
-      {"cycler", &make_cycler}, {"joiner", &make_joiner},   {"raise_exception", &raise_exception},
-      {"lipsum", &refuse_lipsum}, {"strftime_now", &strftime_now},
+      {"range", &make_range},         {"dict", &make_dict},
+      {"namespace", &make_namespace}, {"cycler", &make_cycler},
+      {"joiner", &make_joiner},       {"raise_exception", &raise_exception},
+      {"lipsum", &refuse_lipsum},     {"strftime_now", &strftime_now},
   };
   const auto at = kGlobals.find(name);
   return at == kGlobals.end() ? nullptr : at->second;

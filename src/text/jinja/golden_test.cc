@@ -103,7 +103,9 @@ TEST(JinjaCases, small_templates_render_as_jinja2_does) {
     }
     const auto error = test["error"].get<std::string>();
     if (test.contains("loose")) {  // the kind of error only
-      EXPECT_NE(got.find(": " + error.substr(0, error.find(':')) + ":"), std::string::npos) << source << "\n" << got << "\n" << error;
+      EXPECT_NE(got.find(": " + error.substr(0, error.find(':')) + ":"), std::string::npos) << source << "\n"
+                                                                                            << got << "\n"
+                                                                                            << error;
     } else {
       EXPECT_TRUE(ends_with(got, ": " + error)) << source << "\n" << got << "\n" << error;
     }

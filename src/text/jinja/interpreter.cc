@@ -6,9 +6,14 @@
 namespace ridge::jinja {
 
 Interpreter::Interpreter(const Template& tmpl, const Value& variables, const RenderOptions& options)
-    : budget(options.limits), tmpl_(tmpl), variables_(variables), options_(options), context_cache_(tmpl.context_names.size()) {}
+    : budget(options.limits),
+      tmpl_(tmpl),
+      variables_(variables),
+      options_(options),
+      context_cache_(tmpl.context_names.size()) {}
 
-// Breaks every circle before the pointers let go: all that a template can change is cleared while all of it is still held.
+// Breaks every circle before the pointers let go: all that a template can change is cleared while all of it is still
+// held.
 Interpreter::~Interpreter() {
   for (const FramePtr& frame : tracked_frames_) frame->slots.clear();
   for (const auto& object : tracked_) {
@@ -121,8 +126,8 @@ std::vector<Value> bind_arguments(const Signature& signature, Arguments& args) {
     ++n_lacking;
   }
   if (n_lacking != 0) {
-    raise("TypeError", "{}() missing {} required positional argument{}: {}", signature.name, n_lacking, n_lacking == 1 ? "" : "s",
-          lacking);
+    raise("TypeError", "{}() missing {} required positional argument{}: {}", signature.name, n_lacking,
+          n_lacking == 1 ? "" : "s", lacking);
   }
   return out;
 }

@@ -74,7 +74,8 @@ class Interpreter {
   int64_t loop_length(LoopObject& loop);
   Value peek(LoopObject& loop);
   Value loop_attribute(const Value& loop, std::string_view name);
-  void run_loop(const Statement& s, const FramePtr& frame, const Value& sequence, int64_t depth0, MarkedText& out, Flow& flow);
+  void run_loop(const Statement& s, const FramePtr& frame, const Value& sequence, int64_t depth0, MarkedText& out,
+                Flow& flow);
 
   // exec.cc
   Flow exec(const Body& body, const FramePtr& frame, MarkedText& out);
@@ -144,8 +145,8 @@ struct DepthGuard {
   Interpreter& in;
 };
 
-// What a filter, test, function or method takes. bind_arguments puts named arguments into their places; what was not given is
-// missing. Messages are worded as Python words them.
+// What a filter, test, function or method takes. bind_arguments puts named arguments into their places; what was not
+// given is missing. Messages are worded as Python words them.
 struct Signature {
   std::string_view name;
   std::vector<std::string_view> parameters;

@@ -98,39 +98,52 @@ bool Interpreter::is_iterable(const Value& v) const {
     case Kind::string:
     case Kind::list:
     case Kind::tuple:
-    case Kind::dict: return true;
-    case Kind::object: break;
-    default: return false;
+    case Kind::dict:
+      return true;
+    case Kind::object:
+      break;
+    default:
+      return false;
   }
   switch (v.object()->kind) {
     case ObjectKind::range:
     case ObjectKind::dict_view:
     case ObjectKind::generator:
     case ObjectKind::reversed:
-    case ObjectKind::loop: return true;
-    default: return false;
+    case ObjectKind::loop:
+      return true;
+    default:
+      return false;
   }
 }
 
 std::shared_ptr<Iterator> Interpreter::iterate(const Value& v) {
   budget.charge(1);
   switch (v.kind()) {
-    case Kind::undefined: return std::make_shared<EmptyIterator>();
-    case Kind::string: return std::make_shared<CharIterator>(v);
+    case Kind::undefined:
+      return std::make_shared<EmptyIterator>();
+    case Kind::string:
+      return std::make_shared<CharIterator>(v);
     case Kind::list:
-    case Kind::tuple: return std::make_shared<SequenceIterator>(v);
-    case Kind::dict: return std::make_shared<DictIterator>(v, ViewKind::keys);
-    default: break;
+    case Kind::tuple:
+      return std::make_shared<SequenceIterator>(v);
+    case Kind::dict:
+      return std::make_shared<DictIterator>(v, ViewKind::keys);
+    default:
+      break;
   }
   if (!is_iterable(v)) raise("TypeError", "'{}' object is not iterable", type_name(v));
   switch (v.object()->kind) {
-    case ObjectKind::range: return std::make_shared<RangeIterator>(v.get<RangeObject>());
+    case ObjectKind::range:
+      return std::make_shared<RangeIterator>(v.get<RangeObject>());
     case ObjectKind::dict_view: {
       const auto& view = v.get<DictViewObject>();
       return std::make_shared<DictIterator>(view.dict, view.view);
     }
-    case ObjectKind::loop: return std::make_shared<LoopIterator>(v);
-    default: return v.get<GeneratorObject>().iterator;
+    case ObjectKind::loop:
+      return std::make_shared<LoopIterator>(v);
+    default:
+      return v.get<GeneratorObject>().iterator;
   }
 }
 
@@ -154,12 +167,17 @@ bool Interpreter::has_length(const Value& v) const {
 
 int64_t Interpreter::length(const Value& v) {
   switch (v.kind()) {
-    case Kind::undefined: return 0;
-    case Kind::string: return static_cast<int64_t>(v.str().n_chars);
+    case Kind::undefined:
+      return 0;
+    case Kind::string:
+      return static_cast<int64_t>(v.str().n_chars);
     case Kind::list:
-    case Kind::tuple: return static_cast<int64_t>(v.items().size());
-    case Kind::dict: return static_cast<int64_t>(v.as_dict().entries.size());
-    default: break;
+    case Kind::tuple:
+      return static_cast<int64_t>(v.items().size());
+    case Kind::dict:
+      return static_cast<int64_t>(v.as_dict().entries.size());
+    default:
+      break;
   }
   if (v.is_object(ObjectKind::range)) return v.get<RangeObject>().length;
   if (v.is_object(ObjectKind::dict_view)) return static_cast<int64_t>(v.get<DictViewObject>().size());
@@ -169,7 +187,8 @@ int64_t Interpreter::length(const Value& v) {
 
 Value Interpreter::generator(const Value& source, std::shared_ptr<Iterator> iterator, uint32_t more_depth) {
   const uint32_t depth = std::max(source.depth(), more_depth) + 1;
-  return check_depth(Value::object(std::make_shared<GeneratorObject>(ObjectKind::generator, depth, std::move(iterator))));
+  return check_depth(
+      Value::object(std::make_shared<GeneratorObject>(ObjectKind::generator, depth, std::move(iterator))));
 }
 
 }  // namespace ridge::jinja

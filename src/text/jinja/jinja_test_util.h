@@ -23,7 +23,8 @@ inline RenderOptions options_at_now() {
 }
 
 // The rendered text, or "error: ..." with the whole message.
-inline std::string render(std::string_view source, std::string_view variables = "{}", const RenderOptions& options = options_at_now()) {
+inline std::string render(std::string_view source, std::string_view variables = "{}",
+                          const RenderOptions& options = options_at_now()) {
   const auto tmpl = ChatTemplate::parse(source);
   if (!tmpl) return "error: " + tmpl.error().message;
   const auto values = value_from_json(variables);

@@ -1,5 +1,5 @@
-// JSON to values. The only file here that includes nlohmann-json, whose event interface keeps the order of keys, the digits of
-// long integers, and no tree of its own.
+// JSON to values. The only file here that includes nlohmann-json, whose event interface keeps the order of keys, the
+// digits of long integers, and no tree of its own.
 #include <nlohmann/json.hpp>
 
 #include "base/utf8.h"
@@ -13,7 +13,8 @@ constexpr size_t kMaxDepth = 64;
 
 // Names that templates join into control tokens ("<|" + role + "|>"), and that nobody can abuse.
 bool is_known_role(std::string_view text) {
-  for (const std::string_view role : {"system", "user", "assistant", "tool", "developer", "function", "ipython", "model"}) {
+  for (const std::string_view role :
+       {"system", "user", "assistant", "tool", "developer", "function", "ipython", "model"}) {
     if (text == role) return true;
   }
   return false;
@@ -106,7 +107,8 @@ Result<Value> value_from_json(std::string_view json) {
   try {
     Reader reader;
     if (!nlohmann::json::sax_parse(json.begin(), json.end(), &reader)) {
-      return fail(ErrorCode::invalid_argument, "JSON: {}", reader.problem().empty() ? "not understood" : reader.problem());
+      return fail(ErrorCode::invalid_argument, "JSON: {}",
+                  reader.problem().empty() ? "not understood" : reader.problem());
     }
     return reader.take();
   } catch (const std::bad_alloc&) {

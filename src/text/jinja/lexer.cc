@@ -19,12 +19,14 @@ struct Operator {
 
 // Longest first.
 constexpr std::array kOperators = {
-    Operator{"//", Tok::floordiv}, Operator{"**", Tok::pow},      Operator{"==", Tok::eq},       Operator{"!=", Tok::ne},
-    Operator{">=", Tok::gteq},     Operator{"<=", Tok::lteq},     Operator{"+", Tok::add},       Operator{"-", Tok::sub},
-    Operator{"/", Tok::div},       Operator{"*", Tok::mul},       Operator{"%", Tok::mod},       Operator{"~", Tok::tilde},
-    Operator{"[", Tok::lbracket},  Operator{"]", Tok::rbracket},  Operator{"(", Tok::lparen},    Operator{")", Tok::rparen},
-    Operator{"{", Tok::lbrace},    Operator{"}", Tok::rbrace},    Operator{">", Tok::gt},        Operator{"<", Tok::lt},
-    Operator{"=", Tok::assign},    Operator{".", Tok::dot},       Operator{":", Tok::colon},     Operator{"|", Tok::pipe},
+    Operator{"//", Tok::floordiv}, Operator{"**", Tok::pow},      Operator{"==", Tok::eq},
+    Operator{"!=", Tok::ne},       Operator{">=", Tok::gteq},     Operator{"<=", Tok::lteq},
+    Operator{"+", Tok::add},       Operator{"-", Tok::sub},       Operator{"/", Tok::div},
+    Operator{"*", Tok::mul},       Operator{"%", Tok::mod},       Operator{"~", Tok::tilde},
+    Operator{"[", Tok::lbracket},  Operator{"]", Tok::rbracket},  Operator{"(", Tok::lparen},
+    Operator{")", Tok::rparen},    Operator{"{", Tok::lbrace},    Operator{"}", Tok::rbrace},
+    Operator{">", Tok::gt},        Operator{"<", Tok::lt},        Operator{"=", Tok::assign},
+    Operator{".", Tok::dot},       Operator{":", Tok::colon},     Operator{"|", Tok::pipe},
     Operator{",", Tok::comma},     Operator{";", Tok::semicolon},
 };
 
@@ -115,7 +117,8 @@ class Lexer {
     advance(next);
   }
 
-  // Where the text before a tag ends: '-' strips all white space, lstrip_blocks the blanks of a line that only the tag stands on.
+  // Where the text before a tag ends: '-' strips all white space, lstrip_blocks the blanks of a line that only the tag
+  // stands on.
   size_t strip_before(size_t from, size_t tag, char sign, bool is_variable) const {
     if (sign == '-') {
       size_t end = tag;
@@ -239,7 +242,8 @@ class Lexer {
       at_ += op.text.size();
       return;
     }
-    fail(fmt::format("unexpected char {} at {}", repr_of_string(s_.substr(at_, first.n_bytes)), count_chars(s_.substr(0, at_))));
+    fail(fmt::format("unexpected char {} at {}", repr_of_string(s_.substr(at_, first.n_bytes)),
+                     count_chars(s_.substr(0, at_))));
   }
 
   void balance(Tok type, char c) {
@@ -410,17 +414,28 @@ std::vector<Token> tokenize(std::string_view source) {
 
 std::string describe(Tok type) {
   switch (type) {
-    case Tok::data: return "template data / text";
-    case Tok::variable_begin: return "begin of print statement";
-    case Tok::variable_end: return "end of print statement";
-    case Tok::block_begin: return "begin of statement block";
-    case Tok::block_end: return "end of statement block";
-    case Tok::name: return "name";
-    case Tok::string: return "string";
-    case Tok::integer: return "integer";
-    case Tok::real: return "float";
-    case Tok::end: return "end of template";
-    default: break;
+    case Tok::data:
+      return "template data / text";
+    case Tok::variable_begin:
+      return "begin of print statement";
+    case Tok::variable_end:
+      return "end of print statement";
+    case Tok::block_begin:
+      return "begin of statement block";
+    case Tok::block_end:
+      return "end of statement block";
+    case Tok::name:
+      return "name";
+    case Tok::string:
+      return "string";
+    case Tok::integer:
+      return "integer";
+    case Tok::real:
+      return "float";
+    case Tok::end:
+      return "end of template";
+    default:
+      break;
   }
   for (const Operator& op : kOperators) {
     if (op.type == type) return std::string(op.text);
@@ -428,6 +443,8 @@ std::string describe(Tok type) {
   return "token";
 }
 
-std::string describe(const Token& token) { return token.type == Tok::name ? token.text : describe(token.type); }
+std::string describe(const Token& token) {
+  return token.type == Tok::name ? token.text : describe(token.type);
+}
 
 }  // namespace ridge::jinja

@@ -1,4 +1,5 @@
-// Template text to tokens, with Jinja2's rules for white space: trim_blocks and lstrip_blocks on, one trailing newline dropped,
+// Template text to tokens, with Jinja2's rules for white space: trim_blocks and lstrip_blocks on, one trailing newline
+// dropped,
 // '-' and '+' beside the tags. Linear in the text.
 #pragma once
 
@@ -10,9 +11,42 @@
 namespace ridge::jinja {
 
 enum class Tok : uint8_t {
-  data, variable_begin, variable_end, block_begin, block_end, name, string, integer, real, end,
-  add, sub, div, floordiv, mul, mod, pow, tilde, lbracket, rbracket, lparen, rparen, lbrace, rbrace,
-  eq, ne, gt, gteq, lt, lteq, assign, dot, colon, pipe, comma, semicolon,
+  data,
+  variable_begin,
+  variable_end,
+  block_begin,
+  block_end,
+  name,
+  string,
+  integer,
+  real,
+  end,
+  add,
+  sub,
+  div,
+  floordiv,
+  mul,
+  mod,
+  pow,
+  tilde,
+  lbracket,
+  rbracket,
+  lparen,
+  rparen,
+  lbrace,
+  rbrace,
+  eq,
+  ne,
+  gt,
+  gteq,
+  lt,
+  lteq,
+  assign,
+  dot,
+  colon,
+  pipe,
+  comma,
+  semicolon,
 };
 
 struct Token {

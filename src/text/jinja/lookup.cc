@@ -1,5 +1,6 @@
-// foo.bar, foo["bar"], foo[1:2]. Jinja2 looks for an attribute first with the dot and for an item first with brackets; either
-// falls back to the other. What the immutable sandbox withholds becomes an undefined that raises SecurityError when used.
+// foo.bar, foo["bar"], foo[1:2]. Jinja2 looks for an attribute first with the dot and for an item first with brackets;
+// either falls back to the other. What the immutable sandbox withholds becomes an undefined that raises SecurityError
+// when used.
 #include <algorithm>
 #include <array>
 
@@ -10,13 +11,16 @@ namespace ridge::jinja {
 
 namespace {
 
-// The attributes of every Python object; asking for one is unsafe, asking for another underscored name is just undefined.
+// The attributes of every Python object; asking for one is unsafe, asking for another underscored name is just
+// undefined.
 bool is_python_internal(std::string_view name) {
   static constexpr std::array<std::string_view, 28> kNames = {
-      "__class__",    "__delattr__", "__dir__",          "__doc__",    "__eq__",        "__format__",  "__ge__",
-      "__getattribute__", "__getstate__", "__gt__",       "__hash__",   "__init__",      "__init_subclass__", "__le__",
-      "__lt__",       "__ne__",      "__new__",          "__reduce__", "__reduce_ex__", "__repr__",    "__setattr__",
-      "__sizeof__",   "__str__",     "__subclasshook__", "__len__",    "__iter__",      "__getitem__", "__contains__"};
+      "__class__",   "__delattr__", "__dir__",           "__doc__",          "__eq__",
+      "__format__",  "__ge__",      "__getattribute__",  "__getstate__",     "__gt__",
+      "__hash__",    "__init__",    "__init_subclass__", "__le__",           "__lt__",
+      "__ne__",      "__new__",     "__reduce__",        "__reduce_ex__",    "__repr__",
+      "__setattr__", "__sizeof__",  "__str__",           "__subclasshook__", "__len__",
+      "__iter__",    "__getitem__", "__contains__"};
   return std::find(kNames.begin(), kNames.end(), name) != kNames.end();
 }
 
@@ -52,10 +56,14 @@ Value cycler_attribute(const Value& v, std::string_view name) {
   if (name == "items") return new_tuple(cycler.items);
   if (name == "pos") return Value::integer(static_cast<int64_t>(cycler.at));
   if (name == "next") {
-    return bound("next", v, [](Interpreter& in, const Value& self, Arguments& args) { return cycler_method(in, self, args, false); });
+    return bound("next", v, [](Interpreter& in, const Value& self, Arguments& args) {
+      return cycler_method(in, self, args, false);
+    });
   }
   if (name == "reset") {
-    return bound("reset", v, [](Interpreter& in, const Value& self, Arguments& args) { return cycler_method(in, self, args, true); });
+    return bound("reset", v, [](Interpreter& in, const Value& self, Arguments& args) {
+      return cycler_method(in, self, args, true);
+    });
   }
   return {};
 }
@@ -103,7 +111,9 @@ SliceRange slice_range(const Value& start, const Value& stop, const Value& step,
   const int64_t end = out.stop = adjust(stop, back ? -1 : length);
   // The step is applied to unsigned numbers: -2^63 has no positive twin.
   if (back && end < out.start) {
-    out.n = static_cast<int64_t>(static_cast<uint64_t>(out.start - end - 1) / (uint64_t{0} - static_cast<uint64_t>(out.step))) + 1;
+    out.n = static_cast<int64_t>(static_cast<uint64_t>(out.start - end - 1) /
+                                 (uint64_t{0} - static_cast<uint64_t>(out.step))) +
+            1;
   } else if (!back && out.start < end) {
     out.n = (end - out.start - 1) / out.step + 1;
   }
@@ -170,17 +180,22 @@ Value Interpreter::attribute(const Value& v, std::string_view name) {
       if (name == "real") return v;
       if (name == "imag") return Value::real(0);
       return {};
-    case Kind::object: break;
-    default: return {};
+    case Kind::object:
+      break;
+    default:
+      return {};
   }
   switch (v.object()->kind) {
     case ObjectKind::name_space: {
       const Value* found = v.get<NamespaceObject>().find(std::string(name));
       return found == nullptr ? Value() : *found;
     }
-    case ObjectKind::loop: return loop_attribute(v, name);
-    case ObjectKind::cycler: return cycler_attribute(v, name);
-    case ObjectKind::macro: return macro_attribute(v, name);
+    case ObjectKind::loop:
+      return loop_attribute(v, name);
+    case ObjectKind::cycler:
+      return cycler_attribute(v, name);
+    case ObjectKind::macro:
+      return macro_attribute(v, name);
     case ObjectKind::range: {
       const auto& r = v.get<RangeObject>();
       if (name == "start") return Value::integer(r.start);
@@ -189,7 +204,8 @@ Value Interpreter::attribute(const Value& v, std::string_view name) {
       if (const Method m = find_range_method(name); m != nullptr) return bound(name, v, m);
       return {};
     }
-    default: return {};
+    default:
+      return {};
   }
 }
 
@@ -254,7 +270,8 @@ Value Interpreter::slice(const Value& object, const Value& start, const Value& s
     if (__builtin_mul_overflow(whole.step, r.step, &new_step)) new_step = r.step < 0 ? -1 : 1;
     // The unsigned detour: an end beyond the last element may lie outside 64 bits, and is only ever printed.
     const auto index = [&](int64_t i) {
-      return static_cast<int64_t>(static_cast<uint64_t>(whole.start) + static_cast<uint64_t>(i) * static_cast<uint64_t>(whole.step));
+      return static_cast<int64_t>(static_cast<uint64_t>(whole.start) +
+                                  static_cast<uint64_t>(i) * static_cast<uint64_t>(whole.step));
     };
     return Value::object(std::make_shared<RangeObject>(index(r.start), index(r.stop), new_step, r.n));
   }

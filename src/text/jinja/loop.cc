@@ -1,5 +1,5 @@
-// The for statement and its `loop`. As in Jinja2 the sequence is walked lazily: loop.last and loop.nextitem look one item ahead,
-// loop.length reads a generator to its end.
+// The for statement and its `loop`. As in Jinja2 the sequence is walked lazily: loop.last and loop.nextitem look one
+// item ahead, loop.length reads a generator to its end.
 #include "text/jinja/interpreter.h"
 
 namespace ridge::jinja {
@@ -122,8 +122,8 @@ Value Interpreter::loop_attribute(const Value& v, std::string_view name) {
   return {};
 }
 
-void Interpreter::run_loop(const Statement& s, const FramePtr& frame, const Value& sequence, int64_t depth0, MarkedText& out,
-                           Flow& flow) {
+void Interpreter::run_loop(const Statement& s, const FramePtr& frame, const Value& sequence, int64_t depth0,
+                           MarkedText& out, Flow& flow) {
   budget.check_stack();
   line_ = s.line;
   std::shared_ptr<Iterator> iterator = iterate(sequence);

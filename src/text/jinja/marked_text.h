@@ -1,6 +1,6 @@
-// UTF-8 text that remembers, byte by byte, whether it was written by the template or came from a conversation. The tokeniser may
-// recognise control tokens in the first kind only: "<|im_end|>" typed by a user must stay text. Kept as the offsets where the
-// origin changes, so text of one origin costs nothing.
+// UTF-8 text that remembers, byte by byte, whether it was written by the template or came from a conversation. The
+// tokeniser may recognise control tokens in the first kind only: "<|im_end|>" typed by a user must stay text. Kept as
+// the offsets where the origin changes, so text of one origin costs nothing.
 #pragma once
 
 #include <algorithm>

@@ -7,7 +7,8 @@ namespace ridge::jinja {
 namespace {
 
 bool is_empty_calls(const std::pair<Value, Value>& entry) {
-  return entry.first.is_string() && entry.first.bytes() == "tool_calls" && entry.second.is(Kind::list) && entry.second.items().empty();
+  return entry.first.is_string() && entry.first.bytes() == "tool_calls" && entry.second.is(Kind::list) &&
+         entry.second.items().empty();
 }
 
 }  // namespace
@@ -17,7 +18,8 @@ Value drop_empty_tool_calls(const Value& messages) {
   std::vector<Value> out;
   bool changed = false;
   for (const Value& message : messages.items()) {
-    if (!message.is(Kind::dict) || std::none_of(message.as_dict().entries.begin(), message.as_dict().entries.end(), is_empty_calls)) {
+    if (!message.is(Kind::dict) ||
+        std::none_of(message.as_dict().entries.begin(), message.as_dict().entries.end(), is_empty_calls)) {
       out.push_back(message);
       continue;
     }

@@ -1,5 +1,5 @@
-// Owns the facts about values that need no interpreter: names of types, truth, equality, order. The wording of messages is
-// CPython 3.11's and Jinja2 3.1's, because templates' users search for it.
+// Owns the facts about values that need no interpreter: names of types, truth, equality, order. The wording of messages
+// is CPython 3.11's and Jinja2 3.1's, because templates' users search for it.
 #include "text/jinja/objects.h"
 
 #include <cmath>
@@ -23,22 +23,34 @@ bool hashable(const Value& v, size_t& n_leaves) {
 
 const char* object_kind_name(const Value& v) {
   switch (v.object()->kind) {
-    case ObjectKind::big_integer: return "int";
-    case ObjectKind::range: return "range";
+    case ObjectKind::big_integer:
+      return "int";
+    case ObjectKind::range:
+      return "range";
     case ObjectKind::dict_view: {
       const ViewKind view = v.get<DictViewObject>().view;
       return view == ViewKind::keys ? "dict_keys" : view == ViewKind::values ? "dict_values" : "dict_items";
     }
-    case ObjectKind::generator: return "generator";
-    case ObjectKind::reversed: return "list_reverseiterator";
-    case ObjectKind::name_space: return "Namespace";
-    case ObjectKind::macro: return "Macro";
-    case ObjectKind::loop: return "LoopContext";
-    case ObjectKind::method: return "builtin_function_or_method";
-    case ObjectKind::function: return "function";
-    case ObjectKind::cycler: return "Cycler";
-    case ObjectKind::joiner: return "Joiner";
-    default: return "object";
+    case ObjectKind::generator:
+      return "generator";
+    case ObjectKind::reversed:
+      return "list_reverseiterator";
+    case ObjectKind::name_space:
+      return "Namespace";
+    case ObjectKind::macro:
+      return "Macro";
+    case ObjectKind::loop:
+      return "LoopContext";
+    case ObjectKind::method:
+      return "builtin_function_or_method";
+    case ObjectKind::function:
+      return "function";
+    case ObjectKind::cycler:
+      return "Cycler";
+    case ObjectKind::joiner:
+      return "Joiner";
+    default:
+      return "object";
   }
 }
 
@@ -93,7 +105,9 @@ Value new_list(std::vector<Value> items) {
   return v;
 }
 
-Value new_tuple(std::vector<Value> items) { return check_depth(Value::tuple(std::move(items))); }
+Value new_tuple(std::vector<Value> items) {
+  return check_depth(Value::tuple(std::move(items)));
+}
 
 Value new_dict(std::vector<std::pair<Value, Value>> entries) {
   for (const auto& entry : entries) require_hashable(entry.first);
@@ -140,17 +154,28 @@ void raise_undefined(const Value& undefined) {
 
 std::string type_name(const Value& v) {
   switch (v.kind()) {
-    case Kind::missing: return "missing";
-    case Kind::undefined: return "Undefined";
-    case Kind::none: return "NoneType";
-    case Kind::boolean: return "bool";
-    case Kind::integer: return "int";
-    case Kind::real: return "float";
-    case Kind::string: return v.str().markup ? "Markup" : "str";
-    case Kind::list: return "list";
-    case Kind::tuple: return v.get<ListObject>().grouped ? "_GroupTuple" : "tuple";
-    case Kind::dict: return "dict";
-    case Kind::object: return object_kind_name(v);
+    case Kind::missing:
+      return "missing";
+    case Kind::undefined:
+      return "Undefined";
+    case Kind::none:
+      return "NoneType";
+    case Kind::boolean:
+      return "bool";
+    case Kind::integer:
+      return "int";
+    case Kind::real:
+      return "float";
+    case Kind::string:
+      return v.str().markup ? "Markup" : "str";
+    case Kind::list:
+      return "list";
+    case Kind::tuple:
+      return v.get<ListObject>().grouped ? "_GroupTuple" : "tuple";
+    case Kind::dict:
+      return "dict";
+    case Kind::object:
+      return object_kind_name(v);
   }
   return "object";
 }
@@ -161,7 +186,8 @@ std::string object_type_repr(const Value& v) {
   const char* module = "";
   if (v.is_undefined() || v.is_object(ObjectKind::macro) || v.is_object(ObjectKind::loop)) {
     module = "jinja2.runtime.";
-  } else if (v.is_object(ObjectKind::name_space) || v.is_object(ObjectKind::cycler) || v.is_object(ObjectKind::joiner)) {
+  } else if (v.is_object(ObjectKind::name_space) || v.is_object(ObjectKind::cycler) ||
+             v.is_object(ObjectKind::joiner)) {
     module = "jinja2.utils.";
   } else if (v.is_string() && v.str().markup) {
     module = "markupsafe.";
@@ -175,15 +201,22 @@ bool truthy(const Value& v) {
   switch (v.kind()) {
     case Kind::missing:
     case Kind::undefined:
-    case Kind::none: return false;
+    case Kind::none:
+      return false;
     case Kind::boolean:
-    case Kind::integer: return v.as_int() != 0;
-    case Kind::real: return v.as_real() != 0.0;
-    case Kind::string: return !v.text().empty();
+    case Kind::integer:
+      return v.as_int() != 0;
+    case Kind::real:
+      return v.as_real() != 0.0;
+    case Kind::string:
+      return !v.text().empty();
     case Kind::list:
-    case Kind::tuple: return !v.items().empty();
-    case Kind::dict: return !v.as_dict().entries.empty();
-    case Kind::object: break;
+    case Kind::tuple:
+      return !v.items().empty();
+    case Kind::dict:
+      return !v.as_dict().entries.empty();
+    case Kind::object:
+      break;
   }
   if (v.is_object(ObjectKind::range)) return v.get<RangeObject>().length != 0;
   if (v.is_object(ObjectKind::dict_view)) return v.get<DictViewObject>().size() != 0;
@@ -210,7 +243,9 @@ void require_hashable(const Value& v) {
   raise("TypeError", "unhashable type: '{}'", type_name(*at));
 }
 
-bool is_number(const Value& v) { return v.is_whole() || v.is(Kind::real); }
+bool is_number(const Value& v) {
+  return v.is_whole() || v.is(Kind::real);
+}
 
 bool identical(const Value& a, const Value& b) {
   if (a.kind() != b.kind()) return false;
@@ -233,14 +268,18 @@ bool equal(const Value& a, const Value& b, Budget& budget) {
   if (a.object() != nullptr && a.object() == b.object()) return true;
   switch (a.kind()) {
     case Kind::undefined:
-    case Kind::none: return true;
+    case Kind::none:
+      return true;
     case Kind::string:
       budget.read_bytes(std::min(a.text().size(), b.text().size()));
       return a.bytes() == b.bytes();
     case Kind::list:
-    case Kind::tuple: return equal_sequences(a.items(), b.items(), budget);
-    case Kind::dict: return equal_dicts(a.as_dict(), b.as_dict(), budget);
-    default: break;
+    case Kind::tuple:
+      return equal_sequences(a.items(), b.items(), budget);
+    case Kind::dict:
+      return equal_dicts(a.as_dict(), b.as_dict(), budget);
+    default:
+      break;
   }
   if (a.is_object(ObjectKind::big_integer) && b.is_object(ObjectKind::big_integer)) {
     return a.get<BigIntegerObject>().digits == b.get<BigIntegerObject>().digits;
@@ -254,7 +293,9 @@ bool equal(const Value& a, const Value& b, Budget& budget) {
 
 bool ordered(const Value& a, const Value& b, std::string_view op, Budget& budget) {
   budget.charge(1);
-  const auto holds = [op](int c) { return op[0] == '<' ? (c < 0 || (c == 0 && op.size() == 2)) : (c > 0 || (c == 0 && op.size() == 2)); };
+  const auto holds = [op](int c) {
+    return op[0] == '<' ? (c < 0 || (c == 0 && op.size() == 2)) : (c > 0 || (c == 0 && op.size() == 2));
+  };
   if (is_number(a) && is_number(b)) {
     if (std::isnan(a.as_real()) || std::isnan(b.as_real())) return false;
     return holds(compare_numbers(a, b));
@@ -278,7 +319,8 @@ bool ordered(const Value& a, const Value& b, std::string_view op, Budget& budget
 bool has_untrusted(const Value& v, Budget& budget) {
   budget.charge(1);
   switch (v.kind()) {
-    case Kind::string: return !v.text().all_trusted();
+    case Kind::string:
+      return !v.text().all_trusted();
     case Kind::list:
     case Kind::tuple:
       for (const Value& item : v.items()) {
@@ -290,8 +332,10 @@ bool has_untrusted(const Value& v, Budget& budget) {
         if (has_untrusted(key, budget) || has_untrusted(value, budget)) return true;
       }
       return false;
-    case Kind::object: return !v.is_object(ObjectKind::range) && !v.is_object(ObjectKind::loop);
-    default: return false;
+    case Kind::object:
+      return !v.is_object(ObjectKind::range) && !v.is_object(ObjectKind::loop);
+    default:
+      return false;
   }
 }
 

@@ -1,5 +1,5 @@
-// The values that exist only inside a render: undefined results, lazy sequences, namespaces, loops, macros, bound methods.
-// Also what every part of the interpreter asks of any value: its type's name, truth, equality, order, text.
+// The values that exist only inside a render: undefined results, lazy sequences, namespaces, loops, macros, bound
+// methods. Also what every part of the interpreter asks of any value: its type's name, truth, equality, order, text.
 #pragma once
 
 #include <map>
@@ -34,7 +34,8 @@ struct BigIntegerObject final : Object {
 };
 
 struct RangeObject final : Object {
-  RangeObject(int64_t a, int64_t b, int64_t s, int64_t n) : Object(ObjectKind::range), start(a), stop(b), step(s), length(n) {}
+  RangeObject(int64_t a, int64_t b, int64_t s, int64_t n)
+      : Object(ObjectKind::range), start(a), stop(b), step(s), length(n) {}
   const int64_t start, stop, step, length;
 };
 
@@ -131,9 +132,9 @@ Value new_tuple(std::vector<Value> items);
 Value new_dict(std::vector<std::pair<Value, Value>> entries);
 Value check_depth(Value v);
 
-Value make_undefined(std::string name);                      // 'name' is undefined
-Value make_undefined_hint(std::string hint);                 // an undefined with words of its own
-Value make_undefined_of(const Value& owner, Value name);     // 'dict object' has no attribute 'name'
+Value make_undefined(std::string name);                   // 'name' is undefined
+Value make_undefined_hint(std::string hint);              // an undefined with words of its own
+Value make_undefined_of(const Value& owner, Value name);  // 'dict object' has no attribute 'name'
 Value make_unsafe(const Value& owner, std::string_view name);
 [[noreturn]] void raise_undefined(const Value& undefined);
 
@@ -150,7 +151,7 @@ bool identical(const Value& a, const Value& b);
 bool ordered(const Value& a, const Value& b, std::string_view op, Budget& budget);
 bool has_untrusted(const Value& v, Budget& budget);
 
-std::string format_real(double d);                // Python's repr of a float
+std::string format_real(double d);                 // Python's repr of a float
 std::string repr(const Value& v, Budget& budget);  // Python's repr
 std::string repr_of_string(std::string_view s);
 MarkedText to_text(const Value& v, Budget& budget);  // Python's str, with the origin of each byte

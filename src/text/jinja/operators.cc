@@ -1,5 +1,5 @@
-// Operators as Python applies them to the types that templates have. Integers that leave 64 bits are an error where Python
-// would go on with longer ones.
+// Operators as Python applies them to the types that templates have. Integers that leave 64 bits are an error where
+// Python would go on with longer ones.
 #include <cmath>
 
 #include "text/jinja/filters.h"
@@ -11,22 +11,36 @@ namespace {
 
 const char* symbol(Op op) {
   switch (op) {
-    case Op::add: return "+";
-    case Op::sub: return "-";
-    case Op::mul: return "*";
-    case Op::div: return "/";
-    case Op::floordiv: return "//";
-    case Op::mod: return "%";
-    case Op::pow: return "** or pow()";
-    case Op::lt: return "<";
-    case Op::le: return "<=";
-    case Op::gt: return ">";
-    case Op::ge: return ">=";
-    default: return "==";
+    case Op::add:
+      return "+";
+    case Op::sub:
+      return "-";
+    case Op::mul:
+      return "*";
+    case Op::div:
+      return "/";
+    case Op::floordiv:
+      return "//";
+    case Op::mod:
+      return "%";
+    case Op::pow:
+      return "** or pow()";
+    case Op::lt:
+      return "<";
+    case Op::le:
+      return "<=";
+    case Op::gt:
+      return ">";
+    case Op::ge:
+      return ">=";
+    default:
+      return "==";
   }
 }
 
-[[noreturn]] void raise_overflow() { raise("OverflowError", "the integer result does not fit into 64 bits"); }
+[[noreturn]] void raise_overflow() {
+  raise("OverflowError", "the integer result does not fit into 64 bits");
+}
 
 int64_t power(int64_t base, int64_t exponent) {
   int64_t result = 1;
@@ -74,9 +88,12 @@ Value whole_arithmetic(Op op, int64_t a, int64_t b) {
     case Op::div:
       if (b == 0) raise("ZeroDivisionError", "division by zero");
       return Value::real(static_cast<double>(static_cast<long double>(a) / static_cast<long double>(b)));
-    case Op::floordiv: return Value::integer(floor_divide(a, b));
-    case Op::mod: return Value::integer(floor_modulo(a, b));
-    default: break;
+    case Op::floordiv:
+      return Value::integer(floor_divide(a, b));
+    case Op::mod:
+      return Value::integer(floor_modulo(a, b));
+    default:
+      break;
   }
   if (b >= 0) return Value::integer(power(a, b));
   if (a == 0) raise("ZeroDivisionError", "0.0 cannot be raised to a negative power");
@@ -95,9 +112,12 @@ double float_modulo(double a, double b) {
 
 Value real_arithmetic(Op op, double a, double b) {
   switch (op) {
-    case Op::add: return Value::real(a + b);
-    case Op::sub: return Value::real(a - b);
-    case Op::mul: return Value::real(a * b);
+    case Op::add:
+      return Value::real(a + b);
+    case Op::sub:
+      return Value::real(a - b);
+    case Op::mul:
+      return Value::real(a * b);
     case Op::div:
       if (b == 0) raise("ZeroDivisionError", "float division by zero");
       return Value::real(a / b);
@@ -116,18 +136,22 @@ Value real_arithmetic(Op op, double a, double b) {
     case Op::mod:
       if (b == 0) raise("ZeroDivisionError", "float modulo");
       return Value::real(float_modulo(a, b));
-    default: break;
+    default:
+      break;
   }
   if (a == 0 && b < 0) raise("ZeroDivisionError", "0.0 cannot be raised to a negative power");
   if (a < 0 && std::isfinite(a) && std::isfinite(b) && b != std::floor(b)) {
     raise("TypeError", "a negative number to a fractional power is complex, which templates cannot hold");
   }
   const double out = std::pow(a, b);
-  if (std::isinf(out) && std::isfinite(a) && std::isfinite(b)) raise("OverflowError", "(34, 'Numerical result out of range')");
+  if (std::isinf(out) && std::isfinite(a) && std::isfinite(b))
+    raise("OverflowError", "(34, 'Numerical result out of range')");
   return Value::real(out);
 }
 
-bool is_big(const Value& v) { return v.is_object(ObjectKind::big_integer); }
+bool is_big(const Value& v) {
+  return v.is_object(ObjectKind::big_integer);
+}
 
 }  // namespace
 
@@ -153,7 +177,8 @@ Value Interpreter::arithmetic(Op op, const Value& a, const Value& b) {
     if (a.is_string()) raise("TypeError", "can only concatenate str (not \"{}\") to str", type_name(b));
     if (a.is(Kind::list) || a.is(Kind::tuple)) {
       if (a.kind() != b.kind()) {
-        raise("TypeError", "can only concatenate {0} (not \"{1}\") to {0}", a.is(Kind::list) ? "list" : "tuple", type_name(b));
+        raise("TypeError", "can only concatenate {0} (not \"{1}\") to {0}", a.is(Kind::list) ? "list" : "tuple",
+              type_name(b));
       }
       budget.make_items(a.items().size() + b.items().size());
       std::vector<Value> items = a.items();
@@ -205,19 +230,26 @@ Value Interpreter::repeat(const Value& sequence, int64_t times) {
 
 bool Interpreter::compare(Op op, const Value& a, const Value& b) {
   switch (op) {
-    case Op::eq: return equal(a, b, budget);
-    case Op::ne: return !equal(a, b, budget);
-    case Op::in: return contains(a, b);
-    case Op::not_in: return !contains(a, b);
-    default: return ordered(a, b, symbol(op), budget);
+    case Op::eq:
+      return equal(a, b, budget);
+    case Op::ne:
+      return !equal(a, b, budget);
+    case Op::in:
+      return contains(a, b);
+    case Op::not_in:
+      return !contains(a, b);
+    default:
+      return ordered(a, b, symbol(op), budget);
   }
 }
 
 bool Interpreter::contains(const Value& item, const Value& container) {
   switch (container.kind()) {
-    case Kind::undefined: return false;
+    case Kind::undefined:
+      return false;
     case Kind::string:
-      if (!item.is_string()) raise("TypeError", "'in <string>' requires string as left operand, not {}", type_name(item));
+      if (!item.is_string())
+        raise("TypeError", "'in <string>' requires string as left operand, not {}", type_name(item));
       budget.read_bytes(container.text().size());
       return find_bytes(container.bytes(), item.bytes(), 0) != std::string_view::npos;
     case Kind::dict:
@@ -229,7 +261,8 @@ bool Interpreter::contains(const Value& item, const Value& container) {
         if (equal(v, item, budget)) return true;
       }
       return false;
-    default: break;
+    default:
+      break;
   }
   if (!is_iterable(container)) raise("TypeError", "argument of type '{}' is not iterable", type_name(container));
   const auto it = iterate(container);

@@ -35,7 +35,8 @@ Token Parser::expect_name(std::string_view name) {
 }
 
 void Parser::fail(std::string message, int line) const {
-  throw Failure{"TemplateSyntaxError", std::move(message), line != 0 ? line : current().line, ErrorCode::template_error};
+  throw Failure{"TemplateSyntaxError", std::move(message), line != 0 ? line : current().line,
+                ErrorCode::template_error};
 }
 
 void Parser::count_node() {
@@ -47,7 +48,9 @@ std::unique_ptr<Statement> Parser::make_statement(StmtKind kind, int line) {
   return std::make_unique<Statement>(kind, line);
 }
 
-Body Parser::parse() { return subparse(nullptr); }
+Body Parser::parse() {
+  return subparse(nullptr);
+}
 
 Body Parser::subparse(const EndTags* end_tags) {
   const Nest nest(*this);
@@ -93,16 +96,19 @@ Body Parser::parse_statements(const EndTags& end_tags, bool drop_needle) {
 }
 
 void Parser::fail_end(const std::string* name, int line) {
-  std::string message = name == nullptr ? "Unexpected end of template." : fmt::format("Encountered unknown tag '{}'.", *name);
+  std::string message =
+      name == nullptr ? "Unexpected end of template." : fmt::format("Encountered unknown tag '{}'.", *name);
   if (!end_stack_.empty()) {
     std::string looking;
-    for (const std::string_view tag : *end_stack_.back()) looking += fmt::format("{}'{}'", looking.empty() ? "" : " or ", tag);
+    for (const std::string_view tag : *end_stack_.back())
+      looking += fmt::format("{}'{}'", looking.empty() ? "" : " or ", tag);
     bool nested = false;
     for (const EndTags* tags : end_stack_) {
       for (const std::string_view tag : *tags) nested |= name != nullptr && tag == *name;
     }
     if (nested) {
-      message += " You probably made a nesting mistake. Jinja is expecting this tag, but currently looking for " + looking + ".";
+      message += " You probably made a nesting mistake. Jinja is expecting this tag, but currently looking for " +
+                 looking + ".";
     } else {
       message += " Jinja was looking for the following tags: " + looking + ".";
     }
@@ -119,10 +125,10 @@ std::unique_ptr<Statement> Parser::parse_statement() {
   const int line = current().line;
   using Rule = std::unique_ptr<Statement> (Parser::*)();
   static constexpr std::pair<std::string_view, Rule> kRules[] = {
-      {"for", &Parser::parse_for},        {"if", &Parser::parse_if},
-      {"set", &Parser::parse_set},        {"macro", &Parser::parse_macro},
-      {"with", &Parser::parse_with},      {"call", &Parser::parse_call_block},
-      {"print", &Parser::parse_print},    {"filter", &Parser::parse_filter_block},
+      {"for", &Parser::parse_for},     {"if", &Parser::parse_if},
+      {"set", &Parser::parse_set},     {"macro", &Parser::parse_macro},
+      {"with", &Parser::parse_with},   {"call", &Parser::parse_call_block},
+      {"print", &Parser::parse_print}, {"filter", &Parser::parse_filter_block},
       {"block", &Parser::parse_block},
   };
   for (const auto& [name, rule] : kRules) {
@@ -219,7 +225,8 @@ void Parser::parse_signature(Statement& node) {
       fail("non-default argument follows default argument");
     }
     for (const ExprPtr& other : node.targets) {
-      if (other->text == parameter->text) raise("SyntaxError", "duplicate argument '{}' in function definition", other->text);
+      if (other->text == parameter->text)
+        raise("SyntaxError", "duplicate argument '{}' in function definition", other->text);
     }
     node.explicit_caller |= parameter->text == "caller";
     node.targets.push_back(std::move(parameter));

@@ -1,5 +1,5 @@
-// Tokens to a syntax tree, with Jinja2's grammar and messages. Nesting is limited: no template can exhaust the stack here or in
-// the interpreter that walks the tree.
+// Tokens to a syntax tree, with Jinja2's grammar and messages. Nesting is limited: no template can exhaust the stack
+// here or in the interpreter that walks the tree.
 #pragma once
 
 #include <string_view>
@@ -10,8 +10,8 @@
 
 namespace ridge::jinja {
 
-inline constexpr uint32_t kMaxNesting = 200;      // of brackets, operators and blocks inside each other
-inline constexpr uint32_t kMaxTreeDepth = 400;    // of one expression: chains of filters and attributes count too
+inline constexpr uint32_t kMaxNesting = 200;    // of brackets, operators and blocks inside each other
+inline constexpr uint32_t kMaxTreeDepth = 400;  // of one expression: chains of filters and attributes count too
 inline constexpr size_t kMaxNodes = 400'000;
 
 class Parser {

@@ -1,6 +1,6 @@
-// Expressions. The levels of operators are Jinja2's, which are not Python's: '~' binds tighter than '+', '**' takes its operands
-// from the left, a filter binds tighter than any operator. Operands of one level become one node, so that a long chain is a loop
-// for the interpreter and not a recursion.
+// Expressions. The levels of operators are Jinja2's, which are not Python's: '~' binds tighter than '+', '**' takes its
+// operands from the left, a filter binds tighter than any operator. Operands of one level become one node, so that a
+// long chain is a loop for the interpreter and not a recursion.
 #include "text/jinja/failure.h"
 #include "text/jinja/parser.h"
 
@@ -18,22 +18,38 @@ struct Infix {
 
 Infix infix_of(const Token& token, const Token& after) {
   switch (token.type) {
-    case Tok::add: return {kAdd, Op::add};
-    case Tok::sub: return {kAdd, Op::sub};
-    case Tok::tilde: return {kConcat};
-    case Tok::mul: return {kMul, Op::mul};
-    case Tok::div: return {kMul, Op::div};
-    case Tok::floordiv: return {kMul, Op::floordiv};
-    case Tok::mod: return {kMul, Op::mod};
-    case Tok::pow: return {kPow, Op::pow};
-    case Tok::eq: return {kCompare, Op::eq};
-    case Tok::ne: return {kCompare, Op::ne};
-    case Tok::lt: return {kCompare, Op::lt};
-    case Tok::lteq: return {kCompare, Op::le};
-    case Tok::gt: return {kCompare, Op::gt};
-    case Tok::gteq: return {kCompare, Op::ge};
-    case Tok::name: break;
-    default: return {};
+    case Tok::add:
+      return {kAdd, Op::add};
+    case Tok::sub:
+      return {kAdd, Op::sub};
+    case Tok::tilde:
+      return {kConcat};
+    case Tok::mul:
+      return {kMul, Op::mul};
+    case Tok::div:
+      return {kMul, Op::div};
+    case Tok::floordiv:
+      return {kMul, Op::floordiv};
+    case Tok::mod:
+      return {kMul, Op::mod};
+    case Tok::pow:
+      return {kPow, Op::pow};
+    case Tok::eq:
+      return {kCompare, Op::eq};
+    case Tok::ne:
+      return {kCompare, Op::ne};
+    case Tok::lt:
+      return {kCompare, Op::lt};
+    case Tok::lteq:
+      return {kCompare, Op::le};
+    case Tok::gt:
+      return {kCompare, Op::gt};
+    case Tok::gteq:
+      return {kCompare, Op::ge};
+    case Tok::name:
+      break;
+    default:
+      return {};
   }
   if (token.text == "or") return {kOr};
   if (token.text == "and") return {kAnd};
@@ -44,21 +60,31 @@ Infix infix_of(const Token& token, const Token& after) {
 
 ExprKind kind_of_level(int level) {
   switch (level) {
-    case kOr: return ExprKind::or_;
-    case kAnd: return ExprKind::and_;
-    case kCompare: return ExprKind::compare;
-    case kConcat: return ExprKind::concat;
-    default: return ExprKind::binary;
+    case kOr:
+      return ExprKind::or_;
+    case kAnd:
+      return ExprKind::and_;
+    case kCompare:
+      return ExprKind::compare;
+    case kConcat:
+      return ExprKind::concat;
+    default:
+      return ExprKind::binary;
   }
 }
 
 const char* class_name(ExprKind kind) {
   switch (kind) {
-    case ExprKind::constant: return "const";
-    case ExprKind::list: return "list";
-    case ExprKind::dict: return "dict";
-    case ExprKind::tuple: return "tuple";
-    default: return "expr";
+    case ExprKind::constant:
+      return "const";
+    case ExprKind::list:
+      return "list";
+    case ExprKind::dict:
+      return "dict";
+    case ExprKind::tuple:
+      return "tuple";
+    default:
+      return "expr";
   }
 }
 
@@ -173,13 +199,15 @@ ExprPtr Parser::parse_primary() {
   return node;
 }
 
-ExprPtr Parser::parse_tuple(bool simplified, bool with_conditional, std::string_view end_name, bool explicit_parentheses) {
+ExprPtr Parser::parse_tuple(bool simplified, bool with_conditional, std::string_view end_name,
+                            bool explicit_parentheses) {
   const int line = current().line;
   std::vector<ExprPtr> parts;
   bool is_tuple = false;
   while (true) {
     if (!parts.empty()) expect(Tok::comma);
-    if (is(Tok::variable_end) || is(Tok::block_end) || is(Tok::rparen) || (!end_name.empty() && is_name(end_name))) break;
+    if (is(Tok::variable_end) || is(Tok::block_end) || is(Tok::rparen) || (!end_name.empty() && is_name(end_name)))
+      break;
     parts.push_back(simplified ? parse_primary() : parse_expression(with_conditional));
     if (!is(Tok::comma)) break;
     is_tuple = true;
@@ -405,8 +433,8 @@ ExprPtr Parser::parse_test(ExprPtr subject) {
   while (skip_if(Tok::dot)) node->text.append(1, '.').append(expect(Tok::name).text);
   if (is(Tok::lparen)) {
     parse_arguments(*node);
-  } else if ((is(Tok::name) && !is_name("else") && !is_name("or") && !is_name("and")) || is(Tok::string) || is(Tok::integer) ||
-             is(Tok::real) || is(Tok::lbracket) || is(Tok::lbrace)) {
+  } else if ((is(Tok::name) && !is_name("else") && !is_name("or") && !is_name("and")) || is(Tok::string) ||
+             is(Tok::integer) || is(Tok::real) || is(Tok::lbracket) || is(Tok::lbrace)) {
     if (is_name("is")) fail("You cannot chain multiple tests with is");
     adopt(*node, parse_postfix(parse_primary()));
   }

@@ -6,7 +6,9 @@ namespace ridge::jinja::testing {
 namespace {
 
 // Untrusted parts in [brackets], trusted ones bare.
-std::string marked(std::string_view source, std::string_view variables = R"({"u":"user","bos_token":"<s>","l":["p","q"],"n":5,"d":{"key":"v"}})") {
+std::string marked(
+    std::string_view source,
+    std::string_view variables = R"({"u":"user","bos_token":"<s>","l":["p","q"],"n":5,"d":{"key":"v"}})") {
   const auto tmpl = ChatTemplate::parse(source);
   if (!tmpl) return tmpl.error().message;
   const auto segments = tmpl->render_segments(*value_from_json(variables), options_at_now());
@@ -38,8 +40,10 @@ TEST(Provenance, operators_and_filters_keep_the_origin_of_each_byte) {
   EXPECT_EQ(marked("{{ 'a-b'.replace('-', u) }}{{ u.replace('s', '<s>') }}"), "a[user]b[u]<s>[er]");
   EXPECT_EQ(marked("{{ l|join('<|sep|>') }}{{ ', '.join(l) }}"), "[p]<|sep|>[qp], [q]");
   EXPECT_EQ(marked("{{ ('a,' ~ u ~ ',b').split(',')[1] }}{{ ('a,' ~ u).partition(',')[0] }}"), "[user]a");
-  EXPECT_EQ(marked("{{ '<%s|%d>' % (u, 5) }}{{ '<{}>{x}'.format(u, x='t') }}{{ '%5s'|format(u) }}"), "<[user]|5><[user]>t [user]");
-  EXPECT_EQ(marked("{{ (u ~ '\\nb')|indent(2) }}{{ u|center(8) }}{{ u.ljust(6, '.') }}"), "[user]\n  b  [user]  [user]..");
+  EXPECT_EQ(marked("{{ '<%s|%d>' % (u, 5) }}{{ '<{}>{x}'.format(u, x='t') }}{{ '%5s'|format(u) }}"),
+            "<[user]|5><[user]>t [user]");
+  EXPECT_EQ(marked("{{ (u ~ '\\nb')|indent(2) }}{{ u|center(8) }}{{ u.ljust(6, '.') }}"),
+            "[user]\n  b  [user]  [user]..");
   EXPECT_EQ(marked("{{ ('<b>' ~ u)|e }}{{ u|default('x') }}{{ nope|default('x') }}"), "&lt;b&gt;[useruser]x");
   EXPECT_EQ(marked("{{ ('<b>' ~ u)|truncate(5, true, '..', 0) }}{{ (u ~ ' <b>')|capitalize }}"), "<b>..[User] <b>");
 }
@@ -53,9 +57,11 @@ TEST(Provenance, what_cannot_be_followed_byte_by_byte_is_untrusted_as_a_whole) {
 
 TEST(Provenance, blocks_macros_and_namespaces_carry_it) {
   EXPECT_EQ(marked("{% set x %}<{{ u }}>{% endset %}{{ x }}"), "<[user]>");
-  EXPECT_EQ(marked("{% macro m(a) %}<{{ a }}>{{ caller() if caller }}{% endmacro %}{{ m(u) }}{% call m('t') %}{{ u }}.{% endcall %}"),
+  EXPECT_EQ(marked("{% macro m(a) %}<{{ a }}>{{ caller() if caller }}{% endmacro %}{{ m(u) }}{% call m('t') %}{{ u "
+                   "}}.{% endcall %}"),
             "<[user]><t>[user].");
-  EXPECT_EQ(marked("{% set ns = namespace(x='<') %}{% set ns.x = ns.x + u %}{% set ns.x = ns.x + '>' %}{{ ns.x }}"), "<[user]>");
+  EXPECT_EQ(marked("{% set ns = namespace(x='<') %}{% set ns.x = ns.x + u %}{% set ns.x = ns.x + '>' %}{{ ns.x }}"),
+            "<[user]>");
   EXPECT_EQ(marked("{% filter upper %}<{{ u }}>{% endfilter %}"), "<[USER]>");
 }
 
@@ -91,7 +97,8 @@ TEST(MarkedText, appending_and_slicing_keep_every_bytes_origin) {
       text.append(part, trusted);
       slow.append(part, trusted);
     }
-    const size_t from = random(static_cast<uint32_t>(text.size()) + 1), n = random(static_cast<uint32_t>(text.size() - from) + 1);
+    const size_t from = random(static_cast<uint32_t>(text.size()) + 1),
+                 n = random(static_cast<uint32_t>(text.size() - from) + 1);
     MarkedText joined = text.slice(from, n);
     joined.append(text);
     SlowText expected;

@@ -1,5 +1,5 @@
-// datetime.strftime in the C locale, with glibc's flags ('-' no padding, '_' blanks, '0' zeros, '^' upper case). Written here so
-// that a prompt does not depend on the locale or zone of the machine.
+// datetime.strftime in the C locale, with glibc's flags ('-' no padding, '_' blanks, '0' zeros, '^' upper case).
+// Written here so that a prompt does not depend on the locale or zone of the machine.
 #include <ctime>
 
 #include "text/jinja/filters.h"
@@ -12,7 +12,9 @@ constexpr std::string_view kDays[] = {"Sunday", "Monday", "Tuesday", "Wednesday"
 constexpr std::string_view kMonths[] = {"January", "February", "March",     "April",   "May",      "June",
                                         "July",    "August",   "September", "October", "November", "December"};
 
-bool is_leap(int64_t year) { return (year % 4 == 0 && year % 100 != 0) || year % 400 == 0; }
+bool is_leap(int64_t year) {
+  return (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
+}
 
 int day_of_year(const CivilTime& t) {  // from 1
   static constexpr int kBefore[] = {0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334};
@@ -26,6 +28,10 @@ int64_t days_before_year(int64_t year) {
 
 int week_day(const CivilTime& t) {  // Sunday is 0; 0001-01-01 was a Monday
   return static_cast<int>((days_before_year(t.year) + day_of_year(t)) % 7);
+}
+
+int hour12(const CivilTime& t) {
+  return t.hour % 12 == 0 ? 12 : t.hour % 12;
 }
 
 struct IsoWeek {
@@ -56,7 +62,8 @@ class TimeFormatter {
       }
       const size_t begin = i++;
       flag_ = 0;
-      while (i < format.size() && std::string_view("-_0^#").find(format[i]) != std::string_view::npos) flag_ = format[i++];
+      while (i < format.size() && std::string_view("-_0^#").find(format[i]) != std::string_view::npos)
+        flag_ = format[i++];
       if (i >= format.size() || !directive(format[i])) out_ += format.substr(begin, i + 1 - begin);
     }
   }
@@ -72,57 +79,106 @@ class TimeFormatter {
   }
 
   void name(std::string_view text) {
-    for (const char c : text) out_ += (flag_ == '^' || flag_ == '#') && c >= 'a' && c <= 'z' ? static_cast<char>(c - 32) : c;
+    for (const char c : text)
+      out_ += (flag_ == '^' || flag_ == '#') && c >= 'a' && c <= 'z' ? static_cast<char>(c - 32) : c;
   }
 
   void nested(std::string_view format) { TimeFormatter(t_, out_).run(format); }
 
+  // A directive that prints one number.
+  struct Number {
+    char directive;
+    int width;
+    char pad;
+    int64_t (*of)(const CivilTime&);
+  };
+  // One that stands for a format.
+  struct Composite {
+    char directive;
+    std::string_view format;
+  };
+
   bool directive(char c) {
-    const int wd = week_day(t_), yd = day_of_year(t_);
-    const int hour12 = t_.hour % 12 == 0 ? 12 : t_.hour % 12;
+    static constexpr Composite kComposites[] = {{'c', "%a %b %e %H:%M:%S %Y"},
+                                                {'D', "%m/%d/%y"},
+                                                {'x', "%m/%d/%y"},
+                                                {'F', "%Y-%m-%d"},
+                                                {'R', "%H:%M"},
+                                                {'T', "%H:%M:%S"},
+                                                {'X', "%H:%M:%S"},
+                                                {'r', "%I:%M:%S %p"}};
+    for (const Composite& composite : kComposites) {
+      if (composite.directive != c) continue;
+      nested(composite.format);
+      return true;
+    }
+    static constexpr Number kNumbers[] = {
+        {'C', 2, '0', [](const CivilTime& t) { return int64_t{t.year / 100}; }},
+        {'d', 2, '0', [](const CivilTime& t) { return int64_t{t.day}; }},
+        {'e', 2, ' ', [](const CivilTime& t) { return int64_t{t.day}; }},
+        {'f', 6, '0', [](const CivilTime&) { return int64_t{0}; }},
+        {'g', 2, '0', [](const CivilTime& t) { return int64_t{iso_week(t).year % 100}; }},
+        {'G', 4, '0', [](const CivilTime& t) { return int64_t{iso_week(t).year}; }},
+        {'H', 2, '0', [](const CivilTime& t) { return int64_t{t.hour}; }},
+        {'I', 2, '0', [](const CivilTime& t) { return int64_t{hour12(t)}; }},
+        {'j', 3, '0', [](const CivilTime& t) { return int64_t{day_of_year(t)}; }},
+        {'k', 2, ' ', [](const CivilTime& t) { return int64_t{t.hour}; }},
+        {'l', 2, ' ', [](const CivilTime& t) { return int64_t{hour12(t)}; }},
+        {'m', 2, '0', [](const CivilTime& t) { return int64_t{t.month}; }},
+        {'M', 2, '0', [](const CivilTime& t) { return int64_t{t.minute}; }},
+        {'S', 2, '0', [](const CivilTime& t) { return int64_t{t.second}; }},
+        {'u', 1, '0', [](const CivilTime& t) { return int64_t{week_day(t) == 0 ? 7 : week_day(t)}; }},
+        {'U', 2, '0', [](const CivilTime& t) { return int64_t{(day_of_year(t) + 6 - week_day(t)) / 7}; }},
+        {'V', 2, '0', [](const CivilTime& t) { return int64_t{iso_week(t).week}; }},
+        {'w', 1, '0', [](const CivilTime& t) { return int64_t{week_day(t)}; }},
+        {'W', 2, '0', [](const CivilTime& t) { return int64_t{(day_of_year(t) + 6 - (week_day(t) + 6) % 7) / 7}; }},
+        {'y', 2, '0', [](const CivilTime& t) { return int64_t{t.year % 100}; }},
+        {'Y', 1, '0', [](const CivilTime& t) { return int64_t{t.year}; }},
+    };
+    for (const Number& n : kNumbers) {
+      if (n.directive != c) continue;
+      number(n.of(t_), n.width, n.pad);
+      return true;
+    }
+    return word(c);
+  }
+
+  bool word(char c) {
+    const bool morning = t_.hour < 12;
     switch (c) {
-      case 'a': name(kDays[wd].substr(0, 3)); return true;
-      case 'A': name(kDays[wd]); return true;
+      case 'a':
+        name(kDays[week_day(t_)].substr(0, 3));
+        return true;
+      case 'A':
+        name(kDays[week_day(t_)]);
+        return true;
       case 'b':
-      case 'h': name(kMonths[t_.month - 1].substr(0, 3)); return true;
-      case 'B': name(kMonths[t_.month - 1]); return true;
-      case 'c': nested("%a %b %e %H:%M:%S %Y"); return true;
-      case 'C': number(t_.year / 100, 2); return true;
-      case 'd': number(t_.day, 2); return true;
-      case 'D':
-      case 'x': nested("%m/%d/%y"); return true;
-      case 'e': number(t_.day, 2, ' '); return true;
-      case 'f': number(0, 6); return true;
-      case 'F': nested("%Y-%m-%d"); return true;
-      case 'g': number(iso_week(t_).year % 100, 2); return true;
-      case 'G': number(iso_week(t_).year, 4); return true;
-      case 'H': number(t_.hour, 2); return true;
-      case 'I': number(hour12, 2); return true;
-      case 'j': number(yd, 3); return true;
-      case 'k': number(t_.hour, 2, ' '); return true;
-      case 'l': number(hour12, 2, ' '); return true;
-      case 'm': number(t_.month, 2); return true;
-      case 'M': number(t_.minute, 2); return true;
-      case 'n': out_ += '\n'; return true;
-      case 'p': out_ += flag_ == '#' ? (t_.hour < 12 ? "am" : "pm") : (t_.hour < 12 ? "AM" : "PM"); return true;
-      case 'P': out_ += t_.hour < 12 ? "am" : "pm"; return true;
-      case 'r': nested("%I:%M:%S %p"); return true;
-      case 'R': nested("%H:%M"); return true;
-      case 'S': number(t_.second, 2); return true;
-      case 't': out_ += '\t'; return true;
-      case 'T':
-      case 'X': nested("%H:%M:%S"); return true;
-      case 'u': number(wd == 0 ? 7 : wd, 1); return true;
-      case 'U': number((yd - 1 + 7 - wd) / 7, 2); return true;
-      case 'V': number(iso_week(t_).week, 2); return true;
-      case 'w': number(wd, 1); return true;
-      case 'W': number((yd - 1 + 7 - (wd + 6) % 7) / 7, 2); return true;
-      case 'y': number(t_.year % 100, 2); return true;
-      case 'Y': number(t_.year, 1); return true;
+      case 'h':
+        name(kMonths[t_.month - 1].substr(0, 3));
+        return true;
+      case 'B':
+        name(kMonths[t_.month - 1]);
+        return true;
+      case 'p':
+        out_ += flag_ == '#' ? (morning ? "am" : "pm") : (morning ? "AM" : "PM");
+        return true;
+      case 'P':
+        out_ += morning ? "am" : "pm";
+        return true;
+      case 'n':
+        out_ += '\n';
+        return true;
+      case 't':
+        out_ += '\t';
+        return true;
       case 'z':
-      case 'Z': return true;  // a naive datetime has no zone: nothing
-      case '%': out_ += '%'; return true;
-      default: return false;
+      case 'Z':
+        return true;  // a naive datetime has no zone: nothing
+      case '%':
+        out_ += '%';
+        return true;
+      default:
+        return false;
     }
   }
 

@@ -10,7 +10,9 @@ namespace ridge::jinja {
 
 namespace {
 
-Value same_kind(const Value& self, MarkedText text) { return Value::string(std::move(text), self.str().markup); }
+Value same_kind(const Value& self, MarkedText text) {
+  return Value::string(std::move(text), self.str().markup);
+}
 
 void charge_mapping(Interpreter& in, const Value& s) {
   in.budget.make_bytes(s.text().size());
@@ -87,7 +89,8 @@ std::vector<Value> split_space(Interpreter& in, const Value& self, int64_t max_s
   return parts;
 }
 
-std::vector<Value> split_at(Interpreter& in, const Value& self, std::string_view separator, int64_t max_splits, bool from_right) {
+std::vector<Value> split_at(Interpreter& in, const Value& self, std::string_view separator, int64_t max_splits,
+                            bool from_right) {
   const std::string_view s = self.text().view();
   std::vector<Value> parts;
   uint64_t left = max_splits < 0 ? UINT64_MAX : static_cast<uint64_t>(max_splits);
@@ -141,11 +144,14 @@ Value str_partition(Interpreter& in, const Value& self, Arguments& args) {
   if (separator.empty()) raise("ValueError", "empty separator");
   const MarkedText& text = self.text();
   in.budget.make_bytes(text.size());
-  const size_t at = kFromRight ? rfind_bytes(text.view(), separator.view()) : find_bytes(text.view(), separator.view(), 0);
+  const size_t at =
+      kFromRight ? rfind_bytes(text.view(), separator.view()) : find_bytes(text.view(), separator.view(), 0);
   const Value nothing = same_kind(self, {});
-  if (at == std::string_view::npos) return kFromRight ? new_tuple({nothing, nothing, self}) : new_tuple({self, nothing, nothing});
+  if (at == std::string_view::npos)
+    return kFromRight ? new_tuple({nothing, nothing, self}) : new_tuple({self, nothing, nothing});
   const size_t after = at + separator.size();
-  return new_tuple({same_kind(self, text.slice(0, at)), same_kind(self, separator), same_kind(self, text.slice(after, text.size() - after))});
+  return new_tuple({same_kind(self, text.slice(0, at)), same_kind(self, separator),
+                    same_kind(self, text.slice(after, text.size() - after))});
 }
 
 Value str_replace(Interpreter& in, const Value& self, Arguments& args) {
@@ -182,7 +188,9 @@ Value str_justify(Interpreter& in, const Value& self, Arguments& args) {
   const auto room = static_cast<uint64_t>(width - n);
   in.budget.make_bytes(std::min<uint64_t>(room, UINT64_MAX / 8) * fill.text().size() + self.text().size());
   // CPython's split of an odd room: the left side gets one more when both room and width are odd.
-  const uint64_t left = kSide == Side::right ? room : kSide == Side::left ? 0 : room / 2 + (room & static_cast<uint64_t>(width) & 1);
+  const uint64_t left = kSide == Side::right  ? room
+                        : kSide == Side::left ? 0
+                                              : room / 2 + (room & static_cast<uint64_t>(width) & 1);
   MarkedText out;
   for (uint64_t i = 0; i < left; ++i) out.append(fill.text());
   out.append(self.text());
@@ -241,7 +249,9 @@ Value str_remove(Interpreter& in, const Value& self, Arguments& args) {
   return same_kind(self, text.slice(kSuffix ? 0 : affix.size(), text.size() - affix.size()));
 }
 
-Value str_format(Interpreter& in, const Value& self, Arguments& args) { return format_braces(in, self, args); }
+Value str_format(Interpreter& in, const Value& self, Arguments& args) {
+  return format_braces(in, self, args);
+}
 
 Value str_format_map(Interpreter& in, const Value& self, Arguments& args) {
   const auto a = bind_arguments({"format_map", {"mapping"}, 1}, args);

@@ -104,7 +104,9 @@ Value str_all(Interpreter& in, const Value& self, Arguments& args) {
   return Value::boolean(true);
 }
 
-bool is_ascii(char32_t c) { return c < 0x80; }
+bool is_ascii(char32_t c) {
+  return c < 0x80;
+}
 
 template <bool kLower>
 Value str_is_case(Interpreter& in, const Value& self, Arguments& args) {

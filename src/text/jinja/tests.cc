@@ -18,27 +18,54 @@ Value simple(Interpreter&, Arguments& args) {
   return Value::boolean(kHolds(subject(args)));
 }
 
-bool is_defined(const Value& v) { return !v.is_undefined(); }
-bool is_undefined(const Value& v) { return v.is_undefined(); }
-bool is_none(const Value& v) { return v.is_none(); }
-bool is_boolean(const Value& v) { return v.is(Kind::boolean); }
-bool is_true(const Value& v) { return v.is(Kind::boolean) && v.as_bool(); }
-bool is_false(const Value& v) { return v.is(Kind::boolean) && !v.as_bool(); }
-bool is_integer(const Value& v) { return v.is(Kind::integer) || v.is_object(ObjectKind::big_integer); }
-bool is_float(const Value& v) { return v.is(Kind::real); }
-bool is_string(const Value& v) { return v.is_string(); }
-bool is_mapping(const Value& v) { return v.is(Kind::dict); }
-bool is_any_number(const Value& v) { return is_number(v) || v.is_object(ObjectKind::big_integer); }
-bool is_escaped(const Value& v) { return v.is_string() && v.str().markup; }
+bool is_defined(const Value& v) {
+  return !v.is_undefined();
+}
+bool is_undefined(const Value& v) {
+  return v.is_undefined();
+}
+bool is_none(const Value& v) {
+  return v.is_none();
+}
+bool is_boolean(const Value& v) {
+  return v.is(Kind::boolean);
+}
+bool is_true(const Value& v) {
+  return v.is(Kind::boolean) && v.as_bool();
+}
+bool is_false(const Value& v) {
+  return v.is(Kind::boolean) && !v.as_bool();
+}
+bool is_integer(const Value& v) {
+  return v.is(Kind::integer) || v.is_object(ObjectKind::big_integer);
+}
+bool is_float(const Value& v) {
+  return v.is(Kind::real);
+}
+bool is_string(const Value& v) {
+  return v.is_string();
+}
+bool is_mapping(const Value& v) {
+  return v.is(Kind::dict);
+}
+bool is_any_number(const Value& v) {
+  return is_number(v) || v.is_object(ObjectKind::big_integer);
+}
+bool is_escaped(const Value& v) {
+  return v.is_string() && v.str().markup;
+}
 bool is_sequence(const Value& v) {
-  return v.is_string() || v.is(Kind::list) || v.is(Kind::tuple) || v.is(Kind::dict) || v.is_undefined() || v.is_object(ObjectKind::range);
+  return v.is_string() || v.is(Kind::list) || v.is(Kind::tuple) || v.is(Kind::dict) || v.is_undefined() ||
+         v.is_object(ObjectKind::range);
 }
 bool is_callable(const Value& v) {
   return v.is_undefined() || v.is_object(ObjectKind::function) || v.is_object(ObjectKind::method) ||
          v.is_object(ObjectKind::macro) || v.is_object(ObjectKind::loop) || v.is_object(ObjectKind::joiner);
 }
 
-Value test_iterable(Interpreter& in, Arguments& args) { return Value::boolean(in.is_iterable(subject(args))); }
+Value test_iterable(Interpreter& in, Arguments& args) {
+  return Value::boolean(in.is_iterable(subject(args)));
+}
 
 template <bool kLower>
 Value test_case(Interpreter& in, Arguments& args) {

@@ -38,7 +38,8 @@ size_t previous_char(std::string_view s, size_t end) {
 
 constexpr size_t kShortNeedle = 32;  // up to here the library's search costs little even at its worst
 
-// Knuth, Morris and Pratt: the offset behind the first match, in the order that the two readers give; npos if there is none.
+// Knuth, Morris and Pratt: the offset behind the first match, in the order that the two readers give; npos if there is
+// none.
 template <class TextAt, class NeedleAt>
 size_t search(size_t n_text, size_t n_needle, TextAt&& text_at, NeedleAt&& needle_at) {
   std::vector<uint32_t> border(n_needle + 1, 0);
@@ -76,7 +77,8 @@ size_t rfind_bytes(std::string_view text, std::string_view needle) {
 }
 
 MarkedText strip(Interpreter& in, const MarkedText& text, const Value& chars, bool left, bool right) {
-  if (!chars.is_none() && !chars.is_missing() && !chars.is_string()) raise("TypeError", "strip arg must be None or str");
+  if (!chars.is_none() && !chars.is_missing() && !chars.is_string())
+    raise("TypeError", "strip arg must be None or str");
   const CharSet set(chars);
   const std::string_view s = text.view();
   size_t from = 0, to = s.size();
@@ -95,7 +97,8 @@ MarkedText strip(Interpreter& in, const MarkedText& text, const Value& chars, bo
   return text.slice(from, to - from);
 }
 
-MarkedText replace_all(Interpreter& in, const MarkedText& text, const MarkedText& from, const MarkedText& to, int64_t max_count) {
+MarkedText replace_all(Interpreter& in, const MarkedText& text, const MarkedText& from, const MarkedText& to,
+                       int64_t max_count) {
   const std::string_view s = text.view();
   in.budget.read_bytes(s.size());
   uint64_t left = max_count < 0 ? UINT64_MAX : static_cast<uint64_t>(max_count);

@@ -21,15 +21,28 @@ class JsonWriter {
     in_.budget.charge(1);
     check_size();
     switch (v.kind()) {
-      case Kind::none: out_ += "null"; return;
-      case Kind::boolean: out_ += v.as_bool() ? "true" : "false"; return;
-      case Kind::integer: out_ += fmt::format("{}", v.as_int()); return;
-      case Kind::real: out_ += real(v.as_real()); return;
-      case Kind::string: string(v.bytes()); return;
+      case Kind::none:
+        out_ += "null";
+        return;
+      case Kind::boolean:
+        out_ += v.as_bool() ? "true" : "false";
+        return;
+      case Kind::integer:
+        out_ += fmt::format("{}", v.as_int());
+        return;
+      case Kind::real:
+        out_ += real(v.as_real());
+        return;
+      case Kind::string:
+        string(v.bytes());
+        return;
       case Kind::list:
-      case Kind::tuple: return items(v.items(), level);
-      case Kind::dict: return entries(v.as_dict().entries, level);
-      default: break;
+      case Kind::tuple:
+        return items(v.items(), level);
+      case Kind::dict:
+        return entries(v.as_dict().entries, level);
+      default:
+        break;
     }
     if (v.is_object(ObjectKind::big_integer)) {
       out_ += v.get<BigIntegerObject>().digits;
@@ -140,12 +153,18 @@ class JsonWriter {
 
   void key_text(const Value& key) {
     switch (key.kind()) {
-      case Kind::string: return string(key.bytes());
-      case Kind::none: return string("null");
-      case Kind::boolean: return string(key.as_bool() ? "true" : "false");
-      case Kind::integer: return string(fmt::format("{}", key.as_int()));
-      case Kind::real: return string(real(key.as_real()));
-      default: raise("TypeError", "keys must be str, int, float, bool or None, not {}", type_name(key));
+      case Kind::string:
+        return string(key.bytes());
+      case Kind::none:
+        return string("null");
+      case Kind::boolean:
+        return string(key.as_bool() ? "true" : "false");
+      case Kind::integer:
+        return string(fmt::format("{}", key.as_int()));
+      case Kind::real:
+        return string(real(key.as_real()));
+      default:
+        raise("TypeError", "keys must be str, int, float, bool or None, not {}", type_name(key));
     }
   }
 
@@ -155,8 +174,8 @@ class JsonWriter {
 
 }  // namespace
 
-std::string dump_json(Interpreter& in, const Value& v, const Value& ensure_ascii, const Value& indent, const Value& separators,
-                      const Value& sort_keys) {
+std::string dump_json(Interpreter& in, const Value& v, const Value& ensure_ascii, const Value& indent,
+                      const Value& separators, const Value& sort_keys) {
   std::string out;
   JsonWriter writer(in, out);
   writer.ensure_ascii = !ensure_ascii.is_missing() && truthy(ensure_ascii);
@@ -167,7 +186,8 @@ std::string dump_json(Interpreter& in, const Value& v, const Value& ensure_ascii
   }
   if (!separators.is_missing() && !separators.is_none()) {
     const std::vector<Value> pair = in.to_vector(separators);
-    if (pair.size() != 2) raise("ValueError", "{} values to unpack (expected 2)", pair.size() < 2 ? "not enough" : "too many");
+    if (pair.size() != 2)
+      raise("ValueError", "{} values to unpack (expected 2)", pair.size() < 2 ? "not enough" : "too many");
     writer.item_separator = string_argument(pair[0], "separator").bytes();
     writer.key_separator = string_argument(pair[1], "separator").bytes();
   }

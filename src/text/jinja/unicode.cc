@@ -10,10 +10,13 @@ namespace ridge::jinja {
 
 namespace {
 
-utf8proc_category_t category(char32_t c) { return utf8proc_category(static_cast<utf8proc_int32_t>(c)); }
+utf8proc_category_t category(char32_t c) {
+  return utf8proc_category(static_cast<utf8proc_int32_t>(c));
+}
 
 const char* long_case(const LongCase* table, size_t n, char32_t c) {
-  const LongCase* at = std::lower_bound(table, table + n, c, [](const LongCase& row, char32_t x) { return row.from < x; });
+  const LongCase* at =
+      std::lower_bound(table, table + n, c, [](const LongCase& row, char32_t x) { return row.from < x; });
   return at != table + n && at->from == c ? at->to : nullptr;
 }
 
@@ -27,8 +30,10 @@ bool is_case_ignorable(char32_t c) {
     case UTF8PROC_CATEGORY_ME:
     case UTF8PROC_CATEGORY_CF:
     case UTF8PROC_CATEGORY_LM:
-    case UTF8PROC_CATEGORY_SK: return true;
-    default: return c == '\'' || c == '.' || c == ':' || c == 0xB7 || c == 0x2019;
+    case UTF8PROC_CATEGORY_SK:
+      return true;
+    default:
+      return c == '\'' || c == '.' || c == ':' || c == 0xB7 || c == 0x2019;
   }
 }
 
@@ -93,8 +98,8 @@ MarkedText map_chars(const MarkedText& text, F&& f) {
 
 bool is_space(char32_t c) {
   if (c < 0x80) return (c >= 0x09 && c <= 0x0D) || (c >= 0x1C && c <= 0x20);
-  return c == 0x85 || c == 0xA0 || c == 0x1680 || (c >= 0x2000 && c <= 0x200A) || c == 0x2028 || c == 0x2029 || c == 0x202F ||
-         c == 0x205F || c == 0x3000;
+  return c == 0x85 || c == 0xA0 || c == 0x1680 || (c >= 0x2000 && c <= 0x200A) || c == 0x2028 || c == 0x2029 ||
+         c == 0x202F || c == 0x205F || c == 0x3000;
 }
 
 bool is_printable(char32_t c) {
@@ -107,8 +112,10 @@ bool is_printable(char32_t c) {
     case UTF8PROC_CATEGORY_CN:
     case UTF8PROC_CATEGORY_ZL:
     case UTF8PROC_CATEGORY_ZP:
-    case UTF8PROC_CATEGORY_ZS: return false;
-    default: return true;
+    case UTF8PROC_CATEGORY_ZS:
+      return false;
+    default:
+      return true;
   }
 }
 
@@ -117,26 +124,31 @@ bool is_alpha(char32_t c) {
   return k >= UTF8PROC_CATEGORY_LU && k <= UTF8PROC_CATEGORY_LO;
 }
 
-bool is_decimal(char32_t c) { return category(c) == UTF8PROC_CATEGORY_ND; }
+bool is_decimal(char32_t c) {
+  return category(c) == UTF8PROC_CATEGORY_ND;
+}
 
 bool is_digit(char32_t c) {
   if (is_decimal(c)) return true;
-  return c == 0xB2 || c == 0xB3 || c == 0xB9 || c == 0x2070 || (c >= 0x2074 && c <= 0x2079) || (c >= 0x2080 && c <= 0x2089) ||
-         (c >= 0x2460 && c <= 0x2468) || (c >= 0x2474 && c <= 0x247C) || (c >= 0x2488 && c <= 0x2490) ||
-         (c >= 0x1369 && c <= 0x1371) || (c >= 0x24F5 && c <= 0x24FD) || c == 0x24EA || c == 0x24FF ||
-         (c >= 0x2776 && c <= 0x277E) || (c >= 0x2780 && c <= 0x2788) || (c >= 0x278A && c <= 0x2792);
+  return c == 0xB2 || c == 0xB3 || c == 0xB9 || c == 0x2070 || (c >= 0x2074 && c <= 0x2079) ||
+         (c >= 0x2080 && c <= 0x2089) || (c >= 0x2460 && c <= 0x2468) || (c >= 0x2474 && c <= 0x247C) ||
+         (c >= 0x2488 && c <= 0x2490) || (c >= 0x1369 && c <= 0x1371) || (c >= 0x24F5 && c <= 0x24FD) || c == 0x24EA ||
+         c == 0x24FF || (c >= 0x2776 && c <= 0x277E) || (c >= 0x2780 && c <= 0x2788) || (c >= 0x278A && c <= 0x2792);
 }
 
 bool is_numeric(char32_t c) {
   const utf8proc_category_t k = category(c);
   if (k >= UTF8PROC_CATEGORY_ND && k <= UTF8PROC_CATEGORY_NO) return true;
-  for (const char32_t han : U"\u4E00\u4E8C\u4E09\u56DB\u4E94\u516D\u4E03\u516B\u4E5D\u5341\u767E\u5343\u842C\u4E07\u5104\u4EBF") {
+  for (const char32_t han :
+       U"\u4E00\u4E8C\u4E09\u56DB\u4E94\u516D\u4E03\u516B\u4E5D\u5341\u767E\u5343\u842C\u4E07\u5104\u4EBF") {
     if (han == c && c != 0) return true;
   }
   return false;
 }
 
-bool is_alnum(char32_t c) { return is_alpha(c) || is_digit(c) || is_numeric(c); }
+bool is_alnum(char32_t c) {
+  return is_alpha(c) || is_digit(c) || is_numeric(c);
+}
 
 bool is_lower(char32_t c) {
   if (c < 0x80) return c >= 'a' && c <= 'z';
@@ -149,7 +161,9 @@ bool is_upper(char32_t c) {
   return category(c) == UTF8PROC_CATEGORY_LU || (c >= 0x2160 && c <= 0x216F) || (c >= 0x24B6 && c <= 0x24CF);
 }
 
-bool is_title(char32_t c) { return category(c) == UTF8PROC_CATEGORY_LT; }
+bool is_title(char32_t c) {
+  return category(c) == UTF8PROC_CATEGORY_LT;
+}
 
 bool is_identifier_start(char32_t c) {
   if (c < 0x80) return c == '_' || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
@@ -163,8 +177,10 @@ bool is_identifier_part(char32_t c) {
     case UTF8PROC_CATEGORY_MN:
     case UTF8PROC_CATEGORY_MC:
     case UTF8PROC_CATEGORY_ND:
-    case UTF8PROC_CATEGORY_PC: return true;
-    default: return false;
+    case UTF8PROC_CATEGORY_PC:
+      return true;
+    default:
+      return false;
   }
 }
 
@@ -176,9 +192,15 @@ void append_mapped(std::string& out, char32_t c, Case to) {
   if (to == Case::swap) to = is_upper(c) ? Case::lower : Case::upper;
   const char* several = nullptr;
   switch (to) {
-    case Case::upper: several = long_case(kUpperCase, kNUpperCase, c); break;
-    case Case::title: several = long_case(kTitleCase, kNTitleCase, c); break;
-    case Case::fold: several = long_case(kFoldCase, kNFoldCase, c); break;
+    case Case::upper:
+      several = long_case(kUpperCase, kNUpperCase, c);
+      break;
+    case Case::title:
+      several = long_case(kTitleCase, kNTitleCase, c);
+      break;
+    case Case::fold:
+      several = long_case(kFoldCase, kNFoldCase, c);
+      break;
     default:
       if (c == 0x130) several = "i\xCC\x87";  // the one long lower case
       break;
@@ -188,14 +210,20 @@ void append_mapped(std::string& out, char32_t c, Case to) {
     return;
   }
   switch (to) {
-    case Case::upper: utf8_append(out, simple(c, utf8proc_toupper)); return;
-    case Case::title: utf8_append(out, simple(c, utf8proc_totitle)); return;
+    case Case::upper:
+      utf8_append(out, simple(c, utf8proc_toupper));
+      return;
+    case Case::title:
+      utf8_append(out, simple(c, utf8proc_totitle));
+      return;
     case Case::fold:
       if (c == kFinalSigma) return utf8_append(out, 0x3C3);
       if (c == 0xB5) return utf8_append(out, 0x3BC);
       if (c == 0x17F) return out.push_back('s');
       [[fallthrough]];
-    default: utf8_append(out, simple(c, utf8proc_tolower)); return;
+    default:
+      utf8_append(out, simple(c, utf8proc_tolower));
+      return;
   }
 }
 

@@ -1,5 +1,5 @@
-// What Python's str methods ask of characters: classes, case, white space. Classes come from utf8proc (Unicode 15), the case
-// mappings that yield several characters from Unicode's SpecialCasing as Python applies it.
+// What Python's str methods ask of characters: classes, case, white space. Classes come from utf8proc (Unicode 15), the
+// case mappings that yield several characters from Unicode's SpecialCasing as Python applies it.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +21,9 @@ bool is_alnum(char32_t c);
 bool is_lower(char32_t c);
 bool is_upper(char32_t c);
 bool is_title(char32_t c);
-inline bool is_cased(char32_t c) { return is_lower(c) || is_upper(c) || is_title(c); }
+inline bool is_cased(char32_t c) {
+  return is_lower(c) || is_upper(c) || is_title(c);
+}
 bool is_identifier_start(char32_t c);
 bool is_identifier_part(char32_t c);
 bool is_line_break(char32_t c);  // what splitlines() splits at

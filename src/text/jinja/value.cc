@@ -1,5 +1,5 @@
-// Owns how values are built and how dictionaries find their keys. Long dictionaries are searched in sorted order, not by hash:
-// nobody can choose keys that make a lookup slow.
+// Owns how values are built and how dictionaries find their keys. Long dictionaries are searched in sorted order, not
+// by hash: nobody can choose keys that make a lookup slow.
 #include "text/jinja/value.h"
 
 #include <algorithm>
@@ -27,16 +27,24 @@ int rank(const Value& v) {
   switch (v.kind()) {
     case Kind::boolean:
     case Kind::integer:
-    case Kind::real: return 0;
-    case Kind::string: return 1;
-    case Kind::none: return 2;
-    case Kind::undefined: return 3;
-    case Kind::tuple: return 4;
-    default: return 5;
+    case Kind::real:
+      return 0;
+    case Kind::string:
+      return 1;
+    case Kind::none:
+      return 2;
+    case Kind::undefined:
+      return 3;
+    case Kind::tuple:
+      return 4;
+    default:
+      return 5;
   }
 }
 
-int sign(int64_t a, int64_t b) { return a < b ? -1 : a > b ? 1 : 0; }
+int sign(int64_t a, int64_t b) {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
 
 }  // namespace
 
@@ -66,7 +74,8 @@ int compare_keys(const Value& a, const Value& b) {
   if (ra != rb) return ra < rb ? -1 : 1;
   switch (ra) {
     case 0: {
-      const bool nan_a = a.is(Kind::real) && std::isnan(a.as_real()), nan_b = b.is(Kind::real) && std::isnan(b.as_real());
+      const bool nan_a = a.is(Kind::real) && std::isnan(a.as_real()),
+                 nan_b = b.is(Kind::real) && std::isnan(b.as_real());
       if (nan_a || nan_b) return nan_a == nan_b ? 0 : nan_a ? 1 : -1;
       return compare_numbers(a, b);
     }
@@ -86,7 +95,8 @@ int compare_keys(const Value& a, const Value& b) {
       const auto x = reinterpret_cast<uintptr_t>(a.object().get()), y = reinterpret_cast<uintptr_t>(b.object().get());
       return x < y ? -1 : x > y ? 1 : 0;
     }
-    default: return 0;
+    default:
+      return 0;
   }
 }
 
@@ -179,14 +189,20 @@ Value Value::dict(std::vector<std::pair<Value, Value>> entries) {
   return of(Kind::dict, std::make_shared<DictObject>(std::move(entries), depth + 1));
 }
 
-Value Value::object(std::shared_ptr<Object> object) { return of(Kind::object, std::move(object)); }
+Value Value::object(std::shared_ptr<Object> object) {
+  return of(Kind::object, std::move(object));
+}
 
 const StringObject& Value::str() const {
   assert(kind_ == Kind::string && "text of a value that is no string");
   return static_cast<const StringObject&>(*object_);
 }
-const MarkedText& Value::text() const { return str().text; }
-const std::string& Value::bytes() const { return str().text.bytes(); }
+const MarkedText& Value::text() const {
+  return str().text;
+}
+const std::string& Value::bytes() const {
+  return str().text.bytes();
+}
 const std::vector<Value>& Value::items() const {
   assert((kind_ == Kind::list || kind_ == Kind::tuple) && "items of a value that is no sequence");
   return static_cast<const ListObject&>(*object_).items;

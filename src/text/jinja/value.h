@@ -1,6 +1,7 @@
-// The values of the template language: Python's, as far as chat templates can see them. Immutable and shared, so a conversation
-// can be rendered by several threads at once; what a template may change (namespaces, loops) lives in objects.h and never
-// leaves a render. Integers have 64 bits (longer ones from JSON keep their digits and refuse arithmetic).
+// The values of the template language: Python's, as far as chat templates can see them. Immutable and shared, so a
+// conversation can be rendered by several threads at once; what a template may change (namespaces, loops) lives in
+// objects.h and never leaves a render. Integers have 64 bits (longer ones from JSON keep their digits and refuse
+// arithmetic).
 #pragma once
 
 #include <cstdint>
@@ -30,8 +31,23 @@ enum class Kind : uint8_t {
 };
 
 enum class ObjectKind : uint8_t {
-  undefined, string, list, tuple, dict, big_integer,                      // behind the kinds above
-  range, dict_view, generator, reversed, name_space, macro, loop, method, function, cycler, joiner,
+  undefined,
+  string,
+  list,
+  tuple,
+  dict,
+  big_integer,  // behind the kinds above
+  range,
+  dict_view,
+  generator,
+  reversed,
+  name_space,
+  macro,
+  loop,
+  method,
+  function,
+  cycler,
+  joiner,
 };
 
 // What a value points to. depth is 1 + the deepest child's, limited by kMaxValueDepth: walks and destructors recurse.
@@ -55,9 +71,21 @@ class Value {
   Value() = default;  // missing
 
   static Value none() { return Value(Kind::none); }
-  static Value boolean(bool b) { Value v(Kind::boolean); v.int_ = b ? 1 : 0; return v; }
-  static Value integer(int64_t i) { Value v(Kind::integer); v.int_ = i; return v; }
-  static Value real(double d) { Value v(Kind::real); v.real_ = d; return v; }
+  static Value boolean(bool b) {
+    Value v(Kind::boolean);
+    v.int_ = b ? 1 : 0;
+    return v;
+  }
+  static Value integer(int64_t i) {
+    Value v(Kind::integer);
+    v.int_ = i;
+    return v;
+  }
+  static Value real(double d) {
+    Value v(Kind::real);
+    v.real_ = d;
+    return v;
+  }
   // Text of unknown origin (a conversation): control tokens in it are never recognised.
   static Value string(std::string utf8) { return string(MarkedText(std::move(utf8), false)); }
   // Text that counts as the template's own: bos_token and its like.
@@ -68,7 +96,11 @@ class Value {
   // Later entries win over earlier ones of the same key, at the earlier one's place, as in Python.
   static Value dict(std::vector<std::pair<Value, Value>> entries);
   static Value object(std::shared_ptr<Object> object);
-  static Value of(Kind kind, std::shared_ptr<Object> object) { Value v(kind); v.object_ = std::move(object); return v; }
+  static Value of(Kind kind, std::shared_ptr<Object> object) {
+    Value v(kind);
+    v.object_ = std::move(object);
+    return v;
+  }
 
   Kind kind() const { return kind_; }
   bool is(Kind kind) const { return kind_ == kind; }
@@ -80,7 +112,7 @@ class Value {
   bool is_whole() const { return kind_ == Kind::integer || kind_ == Kind::boolean; }  // an int of Python: bool is one
 
   bool as_bool() const { return int_ != 0; }
-  int64_t as_int() const { return int_; }   // integer and boolean
+  int64_t as_int() const { return int_; }  // integer and boolean
   double as_real() const { return kind_ == Kind::real ? real_ : static_cast<double>(int_); }
   const StringObject& str() const;          // string
   const MarkedText& text() const;           // string
@@ -89,7 +121,9 @@ class Value {
   const DictObject& as_dict() const;        // dict
   const std::shared_ptr<Object>& object() const { return object_; }
   template <class T>
-  T& get() const { return static_cast<T&>(*object_); }
+  T& get() const {
+    return static_cast<T&>(*object_);
+  }
   uint32_t depth() const { return object_ == nullptr ? 0 : object_->depth; }
 
  private:
@@ -131,8 +165,8 @@ struct DictObject final : Object {
 // An order over everything that Python can hash, equal exactly where Python says equal (1 == 1.0 == True). -1, 0, 1.
 int compare_keys(const Value& a, const Value& b);
 
-// Objects of JSON become dicts in the order of the text, integers stay integers. Strings are untrusted, except the well-known
-// names of roles under a key "role", which templates join into control tokens. Depth is limited to 64.
+// Objects of JSON become dicts in the order of the text, integers stay integers. Strings are untrusted, except the
+// well-known names of roles under a key "role", which templates join into control tokens. Depth is limited to 64.
 Result<Value> value_from_json(std::string_view json);
 
 }  // namespace ridge::jinja

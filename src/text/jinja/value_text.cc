@@ -1,5 +1,5 @@
-// Owns how values become text: Python's repr and str. Floats take the shortest digits that read back as the same number, with
-// an exponent outside 1e-4 .. 1e16, as CPython prints them.
+// Owns how values become text: Python's repr and str. Floats take the shortest digits that read back as the same
+// number, with an exponent outside 1e-4 .. 1e16, as CPython prints them.
 #include <fmt/format.h>
 
 #include <charconv>
@@ -18,19 +18,40 @@ class Printer {
 
   void print(const Value& v) {
     budget_.charge(1);
-    if (out_.size() > budget_.limits().output_bytes) raise_limit("a printed value passes {} bytes", budget_.limits().output_bytes);
+    if (out_.size() > budget_.limits().output_bytes)
+      raise_limit("a printed value passes {} bytes", budget_.limits().output_bytes);
     switch (v.kind()) {
       case Kind::missing:
-      case Kind::undefined: out_ += "Undefined"; return;
-      case Kind::none: out_ += "None"; return;
-      case Kind::boolean: out_ += v.as_bool() ? "True" : "False"; return;
-      case Kind::integer: fmt::format_to(std::back_inserter(out_), "{}", v.as_int()); return;
-      case Kind::real: out_ += format_real(v.as_real()); return;
-      case Kind::string: print_string(v); return;
-      case Kind::list: print_items(v.items(), "[", "]"); return;
-      case Kind::tuple: print_items(v.items(), "(", v.items().size() == 1 ? ",)" : ")"); return;
-      case Kind::dict: print_entries(v.as_dict().entries); return;
-      case Kind::object: print_object(v); return;
+      case Kind::undefined:
+        out_ += "Undefined";
+        return;
+      case Kind::none:
+        out_ += "None";
+        return;
+      case Kind::boolean:
+        out_ += v.as_bool() ? "True" : "False";
+        return;
+      case Kind::integer:
+        fmt::format_to(std::back_inserter(out_), "{}", v.as_int());
+        return;
+      case Kind::real:
+        out_ += format_real(v.as_real());
+        return;
+      case Kind::string:
+        print_string(v);
+        return;
+      case Kind::list:
+        print_items(v.items(), "[", "]");
+        return;
+      case Kind::tuple:
+        print_items(v.items(), "(", v.items().size() == 1 ? ",)" : ")");
+        return;
+      case Kind::dict:
+        print_entries(v.as_dict().entries);
+        return;
+      case Kind::object:
+        print_object(v);
+        return;
     }
   }
 
@@ -65,7 +86,9 @@ class Printer {
   void print_object(const Value& v) {
     auto out = std::back_inserter(out_);
     switch (v.object()->kind) {
-      case ObjectKind::big_integer: out_ += v.get<BigIntegerObject>().digits; return;
+      case ObjectKind::big_integer:
+        out_ += v.get<BigIntegerObject>().digits;
+        return;
       case ObjectKind::range: {
         const auto& r = v.get<RangeObject>();
         if (r.step == 1) {
@@ -85,14 +108,18 @@ class Printer {
         out_ += "])";
         return;
       }
-      case ObjectKind::name_space: print_namespace(v.get<NamespaceObject>()); return;
+      case ObjectKind::name_space:
+        print_namespace(v.get<NamespaceObject>());
+        return;
       case ObjectKind::loop: {
         const auto& loop = v.get<LoopObject>();
         fmt::format_to(out, "<LoopContext {}/{}>", loop.index0 + 1, loop.length.value_or(loop.index0 + 1));
         return;
       }
       // Python prints an address here; nothing can depend on it.
-      default: fmt::format_to(out, "<{} object>", type_name(v)); return;
+      default:
+        fmt::format_to(out, "<{} object>", type_name(v));
+        return;
     }
   }
 
