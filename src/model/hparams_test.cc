@@ -1,4 +1,5 @@
 // Numbers of hostile and odd files, and the RoPE frequencies that follow from honest ones.
+// Size: the table of hostile values is one function, so that a case is one row to read.
 #include <gtest/gtest.h>
 
 #include <chrono>
