@@ -727,8 +727,9 @@ TEMPLATES = [
 
 # Errors that say the same in other words, or that come from what is refused here on purpose.
 LOOSE = ("Invalid format specifier", "Unknown format code", "positional argument", "keyword argument", "expected at", "len()",
-         "strip arg", "must be str", "takes", "SyntaxError:", "No template", "no loader", "int too large", "unexpected char", "bytes",
-         "TemplateSyntaxError", "does not define", "object cannot be interpreted", "can't multiply", "must be real number")
+         "strip arg", "must be str", "takes", "SyntaxError: keyword", "SyntaxError: duplicate", "SyntaxError: '", "No template",
+         "no loader", "int too large", "bytes",
+         "does not define", "object cannot be interpreted", "can't multiply", "must be real number")
 
 
 class Generation(jinja2.ext.Extension):

@@ -1,3 +1,4 @@
+// Owns signs, prefixes, grouping, padding and precision; refuses widths and precisions that only make long text.
 #include "text/jinja/format_number.h"
 
 #include <algorithm>

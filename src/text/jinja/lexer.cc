@@ -1,3 +1,5 @@
+// Owns where tags begin and end and what white space they take along. Read off Jinja2's lexer as behaviour: its regular
+// expressions become one walk over the text here.
 #include "text/jinja/lexer.h"
 
 #include <array>
@@ -52,7 +54,13 @@ class Lexer {
   explicit Lexer(std::string_view source) : source_(normalise_newlines(source)), s_(source_) {}
 
   std::vector<Token> run() {
-    while (at_ < s_.size()) text();
+    try {
+      while (at_ < s_.size()) text();
+    } catch (const Failure& failure) {
+      Token& token = add(Tok::unreadable);
+      token.text = failure.message;
+      token.line = failure.line;
+    }
     add(Tok::end);
     return std::move(tokens_);
   }

@@ -11,6 +11,7 @@
 namespace ridge::jinja {
 
 enum class Tok : uint8_t {
+  unreadable,  // text holds the message; nothing follows but the end
   data,
   variable_begin,
   variable_end,
@@ -59,7 +60,8 @@ struct Token {
 
 inline constexpr size_t kMaxTemplateBytes = 2u << 20;
 
-// Throws Failure (TemplateSyntaxError with its line). The result ends with Tok::end.
+// The result ends with Tok::end; text that is no token becomes Tok::unreadable. Throws Failure for what is no template
+// at all (not UTF-8, too long).
 std::vector<Token> tokenize(std::string_view source);
 
 // As Jinja2's messages call them: "end of print statement", "+", or a name itself.

@@ -1,3 +1,4 @@
+// See messages.h.
 #include "text/jinja/messages.h"
 
 #include <algorithm>

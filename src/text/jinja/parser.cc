@@ -7,7 +7,22 @@ namespace ridge::jinja {
 
 Token Parser::next() {
   if (at_ + 1 == tokens_.size()) return tokens_[at_];  // the end stays
-  return std::move(tokens_[at_++]);
+  Token token = std::move(tokens_[at_++]);
+  check_readable(tokens_[at_]);
+  return token;
+}
+
+// What could not be read is an error only when the parser gets there: an earlier mistake is the one to be told.
+void Parser::check_readable(const Token& token) {
+  if (token.type == Tok::unreadable) {
+    throw Failure{"TemplateSyntaxError", token.text, token.line, ErrorCode::template_error};
+  }
+}
+
+const Token& Parser::look() const {
+  const Token& token = tokens_[at_ + 1 < tokens_.size() ? at_ + 1 : at_];
+  check_readable(token);
+  return token;
 }
 
 bool Parser::skip_if(Tok type) {
@@ -49,6 +64,7 @@ std::unique_ptr<Statement> Parser::make_statement(StmtKind kind, int line) {
 }
 
 Body Parser::parse() {
+  check_readable(current());
   return subparse(nullptr);
 }
 
@@ -64,7 +80,7 @@ Body Parser::subparse(const EndTags* end_tags) {
       body.push_back(std::move(data));
     } else if (token.type == Tok::variable_begin) {
       auto output = make_statement(StmtKind::output, current().line);
-      output->exprs.push_back(parse_tuple(false, true, {}, false));
+      output->exprs.push_back(parse_tuple(false, true, false));
       expect(Tok::variable_end);
       body.push_back(std::move(output));
     } else {
@@ -159,11 +175,11 @@ std::unique_ptr<Statement> Parser::parse_statement() {
 
 std::unique_ptr<Statement> Parser::parse_set() {
   const int line = next().line;
-  ExprPtr target = parse_assign_target(false, true, {});
+  ExprPtr target = parse_assign_target(false, true);
   if (skip_if(Tok::assign)) {
     auto node = make_statement(StmtKind::set, line);
     node->targets.push_back(std::move(target));
-    node->expr = parse_tuple(false, true, {}, false);
+    node->expr = parse_tuple(false, true, false);
     return node;
   }
   auto node = make_statement(StmtKind::set_block, line);
@@ -176,9 +192,9 @@ std::unique_ptr<Statement> Parser::parse_set() {
 
 std::unique_ptr<Statement> Parser::parse_for() {
   auto node = make_statement(StmtKind::for_, next().line);
-  node->targets.push_back(parse_assign_target(false, false, "in"));
+  node->targets.push_back(parse_assign_target(false, false));
   expect_name("in");
-  node->expr = parse_tuple(false, false, "recursive", false);
+  node->expr = parse_tuple(false, false, false);
   if (skip_if_name("if")) node->test = parse_expression();
   node->recursive = skip_if_name("recursive");
   static const EndTags kBody = {"endfor", "else"}, kElse = {"endfor"};
@@ -192,7 +208,7 @@ std::unique_ptr<Statement> Parser::parse_if() {
   static const EndTags kBody = {"elif", "else", "endif"}, kElse = {"endif"};
   while (true) {
     Branch& branch = node->branches.emplace_back();
-    branch.test = parse_tuple(false, false, {}, false);
+    branch.test = parse_tuple(false, false, false);
     branch.body = parse_statements(kBody, false);
     const Token token = next();
     if (token.text == "elif") continue;
@@ -205,7 +221,7 @@ std::unique_ptr<Statement> Parser::parse_with() {
   auto node = make_statement(StmtKind::with, next().line);
   while (!is(Tok::block_end)) {
     if (!node->targets.empty()) expect(Tok::comma);
-    node->targets.push_back(parse_assign_target(false, false, {}));
+    node->targets.push_back(parse_assign_target(false, false));
     expect(Tok::assign);
     node->exprs.push_back(parse_expression());
   }
@@ -218,7 +234,7 @@ void Parser::parse_signature(Statement& node) {
   expect(Tok::lparen);
   while (!is(Tok::rparen)) {
     if (!node.targets.empty()) expect(Tok::comma);
-    ExprPtr parameter = parse_assign_target(true, false, {});
+    ExprPtr parameter = parse_assign_target(true, false);
     if (skip_if(Tok::assign)) {
       node.exprs.push_back(parse_expression());
     } else if (!node.exprs.empty()) {
@@ -236,7 +252,7 @@ void Parser::parse_signature(Statement& node) {
 
 std::unique_ptr<Statement> Parser::parse_macro() {
   auto node = make_statement(StmtKind::macro, next().line);
-  node->name = parse_assign_target(true, false, {})->text;
+  node->name = parse_assign_target(true, false)->text;
   parse_signature(*node);
   static const EndTags kEnd = {"endmacro"};
   node->body = parse_statements(kEnd, true);

@@ -14,6 +14,13 @@ inline constexpr uint32_t kMaxNesting = 200;    // of brackets, operators and bl
 inline constexpr uint32_t kMaxTreeDepth = 400;  // of one expression: chains of filters and attributes count too
 inline constexpr size_t kMaxNodes = 400'000;
 
+// A binary operator as it stands in the text; level 0: none.
+struct Infix {
+  int level = 0;
+  Op op = Op::add;
+  int n_tokens = 1;
+};
+
 class Parser {
  public:
   explicit Parser(std::vector<Token> tokens) : tokens_(std::move(tokens)) {}
@@ -41,9 +48,10 @@ class Parser {
 
   // parser_expr.cc: expressions
   ExprPtr parse_expression(bool with_conditional = true);
-  ExprPtr parse_tuple(bool simplified, bool with_conditional, std::string_view end_name, bool explicit_parentheses);
-  ExprPtr parse_assign_target(bool name_only, bool with_namespace, std::string_view end_name);
+  ExprPtr parse_tuple(bool simplified, bool with_conditional, bool explicit_parentheses);
+  ExprPtr parse_assign_target(bool name_only, bool with_namespace);
   ExprPtr parse_operators(int min_level);
+  Infix current_infix() const;
   ExprPtr parse_unary(bool with_filter);
   ExprPtr parse_primary();
   ExprPtr parse_list();
@@ -60,7 +68,8 @@ class Parser {
 
   // The token stream.
   const Token& current() const { return tokens_[at_]; }
-  const Token& look() const { return tokens_[at_ + 1 < tokens_.size() ? at_ + 1 : at_]; }
+  const Token& look() const;
+  static void check_readable(const Token& token);
   Token next();
   bool is(Tok type) const { return current().type == type; }
   bool is_name(std::string_view name) const { return is(Tok::name) && current().text == name; }

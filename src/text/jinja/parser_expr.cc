@@ -10,13 +10,7 @@ namespace {
 
 enum Level : int { kOr = 1, kAnd, kNot, kCompare, kAdd, kConcat, kMul, kPow };
 
-struct Infix {
-  int level = 0;  // 0: no operator
-  Op op = Op::add;
-  int n_tokens = 1;
-};
-
-Infix infix_of(const Token& token, const Token& after) {
+Infix infix_of(const Token& token) {
   switch (token.type) {
     case Tok::add:
       return {kAdd, Op::add};
@@ -54,7 +48,6 @@ Infix infix_of(const Token& token, const Token& after) {
   if (token.text == "or") return {kOr};
   if (token.text == "and") return {kAnd};
   if (token.text == "in") return {kCompare, Op::in};
-  if (token.text == "not" && after.type == Tok::name && after.text == "in") return {kCompare, Op::not_in, 2};
   return {};
 }
 
@@ -89,6 +82,12 @@ const char* class_name(ExprKind kind) {
 }
 
 }  // namespace
+
+// The operator that stands here; "not in" is the one that needs a second look.
+Infix Parser::current_infix() const {
+  if (is_name("not") && look().type == Tok::name && look().text == "in") return {kCompare, Op::not_in, 2};
+  return infix_of(current());
+}
 
 ExprPtr Parser::make(ExprKind kind, int line) {
   count_node();
@@ -136,10 +135,10 @@ ExprPtr Parser::parse_operators(int min_level) {
     left = parse_unary(true);
   }
   while (true) {
-    const int level = infix_of(current(), look()).level;
+    const int level = current_infix().level;
     if (level == 0 || level < min_level) return left;
     ExprPtr node = make_with(kind_of_level(level), current().line, std::move(left));
-    for (Infix infix = infix_of(current(), look()); infix.level == level; infix = infix_of(current(), look())) {
+    for (Infix infix = current_infix(); infix.level == level; infix = current_infix()) {
       for (int i = 0; i < infix.n_tokens; ++i) next();
       node->ops.push_back(infix.op);
       adopt(*node, level == kPow ? parse_unary(true) : parse_operators(level == kAnd ? kNot : level + 1));
@@ -167,7 +166,7 @@ ExprPtr Parser::parse_primary() {
   if (is(Tok::lbrace)) return parse_dict();
   if (is(Tok::lparen)) {
     next();
-    ExprPtr node = parse_tuple(false, true, {}, true);
+    ExprPtr node = parse_tuple(false, true, true);
     expect(Tok::rparen);
     return node;
   }
@@ -199,15 +198,13 @@ ExprPtr Parser::parse_primary() {
   return node;
 }
 
-ExprPtr Parser::parse_tuple(bool simplified, bool with_conditional, std::string_view end_name,
-                            bool explicit_parentheses) {
+ExprPtr Parser::parse_tuple(bool simplified, bool with_conditional, bool explicit_parentheses) {
   const int line = current().line;
   std::vector<ExprPtr> parts;
   bool is_tuple = false;
   while (true) {
     if (!parts.empty()) expect(Tok::comma);
-    if (is(Tok::variable_end) || is(Tok::block_end) || is(Tok::rparen) || (!end_name.empty() && is_name(end_name)))
-      break;
+    if (is(Tok::variable_end) || is(Tok::block_end) || is(Tok::rparen)) break;
     parts.push_back(simplified ? parse_primary() : parse_expression(with_conditional));
     if (!is(Tok::comma)) break;
     is_tuple = true;
@@ -221,7 +218,7 @@ ExprPtr Parser::parse_tuple(bool simplified, bool with_conditional, std::string_
   return node;
 }
 
-ExprPtr Parser::parse_assign_target(bool name_only, bool with_namespace, std::string_view end_name) {
+ExprPtr Parser::parse_assign_target(bool name_only, bool with_namespace) {
   if (with_namespace && look().type == Tok::dot) {
     const Token name = expect(Tok::name);
     next();
@@ -237,7 +234,7 @@ ExprPtr Parser::parse_assign_target(bool name_only, bool with_namespace, std::st
     check_target(*node, true);
     return node;
   }
-  ExprPtr node = parse_tuple(true, true, end_name, false);
+  ExprPtr node = parse_tuple(true, true, false);
   check_target(*node, true);
   return node;
 }
@@ -328,10 +325,8 @@ ExprPtr Parser::parse_subscript(ExprPtr node) {
     return empty;
   }
   ExprPtr out = parse_subscribed(std::move(node), token.line);
-  if (!is(Tok::comma)) {
-    expect(Tok::rbracket);
-    return out;
-  }
+  if (skip_if(Tok::rbracket)) return out;
+  if (!is(Tok::comma)) expect(Tok::comma);  // raises: what may follow is a comma
   // x[a, b] asks for the tuple (a, b).
   if (out->kind == ExprKind::slice) fail("slices cannot be parts of a key");
   ExprPtr key = make_with(ExprKind::tuple, token.line, std::move(out->kids[1]));

@@ -1,3 +1,4 @@
+// Positions are characters, as Python counts them; the search itself is by bytes.
 #include "text/jinja/string_queries.h"
 
 #include <algorithm>

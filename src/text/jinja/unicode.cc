@@ -1,3 +1,4 @@
+// Owns the tables' use; see unicode.h for what they are.
 #include "text/jinja/unicode.h"
 
 #include <utf8proc.h>
