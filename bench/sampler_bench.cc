@@ -11,7 +11,7 @@
 namespace {
 
 using ridge::sample::SamplerChain;
-using ridge::sample::SamplingParams;
+using ridge::SamplingParams;
 
 constexpr int32_t kVocab = 151936;
 

@@ -4,7 +4,7 @@ import json
 import os
 import tempfile
 
-from _e2e import Check, golden, read_json, ridge, stories
+from _e2e import FAST, Check, golden, read_json, ridge, stories
 
 
 
@@ -37,7 +37,8 @@ for case in read_json(golden('..', 'models', 'stories260K.json'))['cases']:
 with tempfile.TemporaryDirectory() as folder:
     record = os.path.join(folder, 'record.json')
     # A thread that the machine took away between two stages opens the books of that run; a stage that nobody measures opens
-    # the books of every run. So one of a few runs must close, and all must hold sane numbers.
+    # the books of every run. So one of a few runs must close, and all must hold sane numbers. Under a sanitizer the stretch
+    # between two stages itself takes longer than the bound: there only the numbers are looked at.
     still_open = None
     for attempt in range(6):
         ran = ridge('run', '-m', model, '-p', 'Once upon a time', '-n', 64, '--temp', '0', '--json', record)
@@ -49,7 +50,7 @@ with tempfile.TemporaryDirectory() as folder:
                 check.that(0 <= value < 1 << 36, '%s: %s bytes for a model of a megabyte' % (path, value))
         if not still_open:
             break
-    check.that(still_open == [], 'no run of six closed its books; open in the last: %s\n%s' % (still_open, ran))
+    check.that(FAST or still_open == [], 'no run of six closed its books; open in the last: %s\n%s' % (still_open, ran))
     check.that('residual' in ran.out + ran.err, 'the accounts name their residual\n%s' % ran)
     prompt = os.path.join(folder, 'prompt.txt')
     with open(prompt, 'w', encoding='utf-8') as f:
