@@ -6,6 +6,7 @@
 #include <cstdio>
 
 #include "answer.h"
+#include "builtin_model.h"
 #include "command.h"
 #include "conversation.h"
 #include "term.h"
@@ -59,6 +60,7 @@ int cmd_chat(const std::vector<std::string>& args, const ProcessStart&) {
   if (!parsed) return report(parsed.error());
   if (*parsed == Cli::Parsed::help_was_printed) return kExitOk;
   if (const auto ok = check_model_flags(flags.model); !ok) return report(ok.error());
+  builtin_sampling(cli, flags.model, flags.sampling);
   flags.model.options.on_progress = load_progress();
   const auto engine = Engine::load(flags.model.options);
   if (!engine) return report(engine.error());

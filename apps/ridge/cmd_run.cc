@@ -5,8 +5,10 @@
 #include <fstream>
 
 #include "answer.h"
+#include "builtin_model.h"
 #include "command.h"
 #include "show_accounts.h"
+#include "show_brief.h"
 #include "term.h"
 #include "whole_budget.h"
 
@@ -19,34 +21,39 @@ struct RunFlags {
   std::string prompt, prompt_file, system, json_path, chat_variables;
   std::vector<std::string> stops;
   int n_predict = -1;
-  bool chat = false, no_escape = false, special = false, no_display_prompt = false, no_perf = false;
+  std::string accounts = "full", positional;
+  bool chat = false, no_chat = false, no_escape = false, special = false, no_display_prompt = false, no_perf = false;
 };
 
 void add_flags(Cli& cli, RunFlags& f) {
   add_model_flags(cli, f.model);
+  cli.positional("PROMPT", f.positional, "the prompt (or -p)");
   cli.value("-p, --prompt", f.prompt, "the prompt");
   cli.value("-f, --file", f.prompt_file, "file that holds the prompt; - for standard input");
   cli.value("-n, --predict, --n-predict", f.n_predict,
             "most tokens to generate; -1 = until the model ends or the context is full", -1, 1 << 30);
   cli.flag("--chat, -cnv, --conversation", f.chat, "the prompt is a user's message: apply the model's chat template");
+  cli.flag("-no-cnv, --no-conversation", f.no_chat, "the built-in model too gets the prompt as it stands");
   cli.value("-sys, --system-prompt", f.system, "system message (with --chat)");
   cli.value("--chat-template-kwargs", f.chat_variables, "JSON object of further template variables");
   cli.values("-r, --reverse-prompt, --stop", f.stops, "text that ends the answer and is not shown; may be repeated");
   cli.flag("--no-escape", f.no_escape, "take \\n and the like in -p and -r literally");
   cli.flag("--special, -sp", f.special, "show control tokens");
   cli.flag("--no-display-prompt", f.no_display_prompt, "do not repeat the prompt before the answer");
+  cli.value("--accounts", f.accounts, "full: tables; brief: a card of 80 columns");
   cli.flag("--no-perf", f.no_perf, "no accounts after the answer");
   cli.value("--json", f.json_path, "file for the accounts as JSON; - for standard output");
   add_sampling_flags(cli, f.sampling);
 }
 
 Result<std::string> prompt_text(const Cli& cli, const RunFlags& f) {
-  if (cli.given("-p") && cli.given("-f"))
-    return fail(ErrorCode::invalid_argument, "both -p and -f give a prompt: choose one");
+  if (int{cli.given("-p")} + int{cli.given("-f")} + int{cli.has_positional()} > 1)
+    return fail(ErrorCode::invalid_argument, "two prompts: give one, with -p, with -f or as the word without a flag");
+  if (cli.has_positional()) return f.no_escape ? f.positional : unescape(f.positional);
   if (cli.given("-p")) return f.no_escape ? f.prompt : unescape(f.prompt);
   if (cli.given("-f")) return read_text(f.prompt_file);
   if (is_terminal(0))
-    return fail(ErrorCode::invalid_argument, "no prompt: give one with -p TEXT, -f FILE or on standard input");
+    return fail(ErrorCode::invalid_argument, "no prompt: give one as TEXT, with -p TEXT, -f FILE or on standard input");
   return read_text("-");
 }
 
@@ -100,7 +107,10 @@ Result<int> run(const Cli& cli, RunFlags& f, const ProcessStart& start, TimeBook
   account.memory = engine->memory();
   put("\n");
   if (!f.no_perf) {
-    std::fputs(("\n" + perf_block(account) + "\n" + account_tables(account, Style{is_terminal(2)})).c_str(), stderr);
+    const Style style{is_terminal(2)};
+    const std::string shown = f.accounts == "brief" ? account_card(account, style)
+                                                    : perf_block(account) + "\n" + account_tables(account, style);
+    std::fputs(("\n" + shown).c_str(), stderr);
   }
   if (f.json_path == "-") {
     put(account_json(account, answer.text));
@@ -121,7 +131,11 @@ int cmd_run(const std::vector<std::string>& args, const ProcessStart& start) {
   const auto parsed = cli.parse(args);
   if (!parsed) return report(parsed.error());
   if (*parsed == Cli::Parsed::help_was_printed) return kExitOk;
+  if (flags.accounts != "full" && flags.accounts != "brief")
+    return report({ErrorCode::invalid_argument, "--accounts: found '" + flags.accounts + "', expected full or brief"});
   if (const auto ok = check_model_flags(flags.model); !ok) return report(ok.error());
+  builtin_sampling(cli, flags.model, flags.sampling);
+  flags.chat = (flags.chat || flags.model.is_builtin) && !flags.no_chat;
   TimeBook book;
   const auto code = run(cli, flags, start, book);
   return code ? *code : report(code.error());

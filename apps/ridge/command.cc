@@ -10,6 +10,7 @@
 #include <memory>
 #include <sstream>
 
+#include "builtin_model.h"
 #include "sample/params.h"
 #include "term.h"
 
@@ -53,7 +54,7 @@ void warn(std::string_view sentence) {
 
 void add_model_flags(Cli& cli, ModelFlags& f) {
   EngineOptions& o = f.options;
-  cli.value("-m, --model", o.model_path, "GGUF file; any part of a split one");
+  cli.value("-m, --model", o.model_path, "GGUF file; any part of a split one; without it the built-in model answers");
   cli.value("-c, --ctx-size", o.n_ctx, "context in tokens; 0 = what the model was trained for, at most 4096", 0,
             1 << 30);
   cli.value("-b, --batch-size", f.n_batch, "most prompt tokens handed over at once; steps are cut to -ub", 1, 1 << 20);
@@ -71,8 +72,7 @@ void add_model_flags(Cli& cli, ModelFlags& f) {
   cli.flag("--mlock", f.mlock, "accepted for familiarity; pages are not locked");
 }
 
-Result<void> check_model_flags(const ModelFlags& f) {
-  if (f.options.model_path.empty()) return fail(ErrorCode::invalid_argument, "no model: give a GGUF file with -m FILE");
+Result<void> check_model_flags(ModelFlags& f) {
   if (f.flash_attn != "on" && f.flash_attn != "off" && f.flash_attn != "auto" && f.flash_attn != "1" &&
       f.flash_attn != "0") {
     return fail(ErrorCode::invalid_argument, "-fa: found '{}', expected on, off or auto", f.flash_attn);
@@ -81,7 +81,7 @@ Result<void> check_model_flags(const ModelFlags& f) {
     warn("-fa off: attention is computed block by block all the same; there is no other kernel");
   if (f.no_mmap) warn("--no-mmap: the file is mapped all the same; no other way of reading it is built in");
   if (f.mlock) warn("--mlock: pages are not locked into memory");
-  return {};
+  return choose_model(f);
 }
 
 void add_sampling_flags(Cli& cli, SamplingParams& params) {

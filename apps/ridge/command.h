@@ -53,10 +53,11 @@ struct ModelFlags {
   std::string flash_attn = "auto";
   int n_batch = 2048;
   bool no_mmap = false, mlock = false;
+  bool is_builtin = false;  // no -m: the built-in model was chosen
 };
 void add_model_flags(Cli& cli, ModelFlags& flags);
-// What a flag asks for and this build does otherwise, in a sentence each.
-Result<void> check_model_flags(const ModelFlags& flags);
+// Chooses the built-in model where no -m was given; says what a flag asks for and this build does otherwise.
+Result<void> check_model_flags(ModelFlags& flags);
 // One flag for each row of the table of sampling parameters.
 void add_sampling_flags(Cli& cli, SamplingParams& params);
 
