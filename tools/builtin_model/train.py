@@ -94,7 +94,8 @@ def answers(network, bpe, prompts, n_max=160):
         ids = torch.tensor([prompts[i] for i in index])
         alive = list(range(len(index)))
         for _ in range(n_max):
-            nxt = network.logits(network.hidden(ids)[:, -1]).argmax(-1)
+            with torch.autocast('cpu', dtype=torch.bfloat16, enabled=FAST_BF16):
+                nxt = network.logits(network.hidden(ids)[:, -1]).argmax(-1)
             ids = torch.cat((ids, nxt[:, None]), 1)
             if bool((ids[:, length:] == end).any(1).all()):
                 break
