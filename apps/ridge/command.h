@@ -42,6 +42,7 @@ int cmd_device(const std::vector<std::string>& args, const ProcessStart& start);
 int cmd_tokenize(const std::vector<std::string>& args, const ProcessStart& start);
 int cmd_template(const std::vector<std::string>& args, const ProcessStart& start);
 int cmd_logits(const std::vector<std::string>& args, const ProcessStart& start);
+int cmd_ceilings(const std::vector<std::string>& args, const ProcessStart& start);
 
 // "error: <sentence>" on standard error; returns the exit code.
 int report(const Error& error);

@@ -44,7 +44,7 @@ REGISTRIES = {
 OUTSIDE = {
     'tl/': None,  # everybody
     'fmt/': None,
-    'nlohmann/': ['text', 'api', 'record', 'engine', 'apps', 'tests', 'bench', 'tools'],
+    'nlohmann/': ['text', 'api', 'record', 'engine', 'device', 'apps', 'tests', 'bench', 'tools'],
     'utf8proc': ['text'],
     'CLI/': ['apps'],
     'gtest/': ['tests'],
