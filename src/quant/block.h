@@ -12,5 +12,8 @@ namespace ridge::quant {
 // format's block.
 using DecodeFn = void (*)(const std::byte* blocks, float* out, int64_t n_elems);
 using EncodeFn = void (*)(const float* in, std::byte* blocks, int64_t n_elems);
+// As encode, but the blocks are the best that a search finds. importance: n_elems weights (what an error in that column
+// costs), 0 or more and finite, or nullptr when all are alike.
+using QuantiseFn = void (*)(const float* in, const float* importance, std::byte* blocks, int64_t n_elems);
 
 }  // namespace ridge::quant

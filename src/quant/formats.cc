@@ -33,37 +33,43 @@
 namespace ridge::quant {
 namespace {
 
+// Of formats that only the search writes.
+template <QuantiseFn kQuantise>
+void encode_by(const float* in, std::byte* blocks, int64_t n_elems) {
+  kQuantise(in, nullptr, blocks, n_elems);
+}
+
 template <class Block>
-constexpr Format row(DType type, DecodeFn decode, EncodeFn encode = nullptr) {
-  return {type, Block::kElems, sizeof(Block), decode, encode};
+constexpr Format row(DType type, DecodeFn decode, EncodeFn encode = nullptr, QuantiseFn quantise = nullptr) {
+  return {type, Block::kElems, sizeof(Block), decode, encode, quantise};
 }
 
 constexpr Format kFormats[] = {
     row<BlockF32>(DType::f32, decode_f32, encode_f32),
     row<BlockF16>(DType::f16, decode_f16, encode_f16),
-    row<BlockQ4_0>(DType::q4_0, decode_q4_0, encode_q4_0),
-    row<BlockQ4_1>(DType::q4_1, decode_q4_1, encode_q4_1),
-    row<BlockQ5_0>(DType::q5_0, decode_q5_0, encode_q5_0),
-    row<BlockQ5_1>(DType::q5_1, decode_q5_1, encode_q5_1),
+    row<BlockQ4_0>(DType::q4_0, decode_q4_0, encode_q4_0, quantise_q4_0),
+    row<BlockQ4_1>(DType::q4_1, decode_q4_1, encode_q4_1, quantise_q4_1),
+    row<BlockQ5_0>(DType::q5_0, decode_q5_0, encode_q5_0, quantise_q5_0),
+    row<BlockQ5_1>(DType::q5_1, decode_q5_1, encode_q5_1, quantise_q5_1),
     row<BlockQ8_0>(DType::q8_0, decode_q8_0, encode_q8_0),
-    row<BlockQ2K>(DType::q2_k, decode_q2_k),
-    row<BlockQ3K>(DType::q3_k, decode_q3_k),
-    row<BlockQ4K>(DType::q4_k, decode_q4_k),
-    row<BlockQ5K>(DType::q5_k, decode_q5_k),
-    row<BlockQ6K>(DType::q6_k, decode_q6_k),
+    row<BlockQ2K>(DType::q2_k, decode_q2_k, encode_by<quantise_q2_k>, quantise_q2_k),
+    row<BlockQ3K>(DType::q3_k, decode_q3_k, encode_by<quantise_q3_k>, quantise_q3_k),
+    row<BlockQ4K>(DType::q4_k, decode_q4_k, encode_by<quantise_q4_k>, quantise_q4_k),
+    row<BlockQ5K>(DType::q5_k, decode_q5_k, encode_by<quantise_q5_k>, quantise_q5_k),
+    row<BlockQ6K>(DType::q6_k, decode_q6_k, encode_by<quantise_q6_k>, quantise_q6_k),
     row<BlockIQ2XXS>(DType::iq2_xxs, decode_iq2_xxs),
     row<BlockIQ2XS>(DType::iq2_xs, decode_iq2_xs),
     row<BlockIQ3XXS>(DType::iq3_xxs, decode_iq3_xxs),
     row<BlockIQ1S>(DType::iq1_s, decode_iq1_s),
-    row<BlockIQ4NL>(DType::iq4_nl, decode_iq4_nl, encode_iq4_nl),
+    row<BlockIQ4NL>(DType::iq4_nl, decode_iq4_nl, encode_iq4_nl, quantise_iq4_nl),
     row<BlockIQ3S>(DType::iq3_s, decode_iq3_s),
     row<BlockIQ2S>(DType::iq2_s, decode_iq2_s),
-    row<BlockIQ4XS>(DType::iq4_xs, decode_iq4_xs),
+    row<BlockIQ4XS>(DType::iq4_xs, decode_iq4_xs, encode_by<quantise_iq4_xs>, quantise_iq4_xs),
     row<BlockIQ1M>(DType::iq1_m, decode_iq1_m),
     row<BlockBF16>(DType::bf16, decode_bf16, encode_bf16),
     row<BlockTQ1_0>(DType::tq1_0, decode_tq1_0),
     row<BlockTQ2_0>(DType::tq2_0, decode_tq2_0),
-    row<BlockMXFP4>(DType::mxfp4, decode_mxfp4),
+    row<BlockMXFP4>(DType::mxfp4, decode_mxfp4, encode_by<quantise_mxfp4>, quantise_mxfp4),
     row<BlockNVFP4>(DType::nvfp4, decode_nvfp4),
     row<BlockQ1_0>(DType::q1_0, decode_q1_0),
     row<BlockQ2_0>(DType::q2_0, decode_q2_0),
@@ -117,11 +123,19 @@ Result<void> encode_row(DType type, const float* in, std::byte* blocks, int64_t 
   const Format* format = find_format(type);
   if (format == nullptr || format->encode == nullptr) {
     return fail(ErrorCode::unsupported,
-                "type {} has no encoder here; use f32, f16, bf16, q8_0, q5_1, q5_0, q4_1, q4_0 or iq4_nl",
+                "type {} has no encoder here; use f32, f16, bf16, q8_0, mxfp4, iq4_nl, iq4_xs or one of q2_K to q6_K",
                 type_text(type));
   }
   RIDGE_CHECK_OK(check_length(*format, n_elems));
   format->encode(in, blocks, n_elems);
+  return {};
+}
+
+Result<void> quantise_row(DType type, const float* in, const float* importance, std::byte* blocks, int64_t n_elems) {
+  const Format* format = find_format(type);
+  if (format == nullptr || format->quantise == nullptr) return encode_row(type, in, blocks, n_elems);
+  RIDGE_CHECK_OK(check_length(*format, n_elems));
+  format->quantise(in, importance, blocks, n_elems);
   return {};
 }
 

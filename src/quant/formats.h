@@ -17,7 +17,8 @@ struct Format {
   uint32_t block_elems;
   uint32_t block_bytes;
   DecodeFn decode;
-  EncodeFn encode;  // nullptr: nothing here writes this format
+  EncodeFn encode;      // nullptr: nothing here writes this format
+  QuantiseFn quantise;  // nullptr: no search finds better blocks than encode
 
   std::string_view name() const { return info(type).name; }
 };
@@ -31,5 +32,8 @@ const Format* find_format(DType type);
 // any alignment. Errors: unsupported (a type without decoder or encoder), invalid_argument (n_elems).
 Result<void> decode_row(DType type, const std::byte* blocks, float* out, int64_t n_elems);
 Result<void> encode_row(DType type, const float* in, std::byte* blocks, int64_t n_elems);
+// For weights, which are written once and read for ever: the search where there is one (importance: block.h), else
+// encode_row.
+Result<void> quantise_row(DType type, const float* in, const float* importance, std::byte* blocks, int64_t n_elems);
 
 }  // namespace ridge::quant

@@ -179,6 +179,9 @@ TEST_P(EachEncoder, encodes_the_reference_matrix_as_well_as_the_reference) {
   size_t n_different = 0;
   for (size_t i = 0; i < blocks.size(); ++i) n_different += blocks[i] != expected[i] ? 1 : 0;
   RecordProperty("bytes_unlike_reference", std::to_string(n_different));
+  if (format.quantise != nullptr && format.type != DType::q4_0 && format.type != DType::q4_1 &&
+      format.type != DType::q5_0 && format.type != DType::q5_1 && format.type != DType::iq4_nl)
+    return;  // found by a search of its own, not by the reference's rounding
   EXPECT_LE(n_different, blocks.size() / 1000) << "rounding differs from the reference in more than a few ties";
 }
 
@@ -257,10 +260,12 @@ TEST(Formats, types_without_decoder_or_encoder_are_refused_by_name) {
   EXPECT_EQ(integer.error().code, ErrorCode::unsupported);
   EXPECT_NE(integer.error().message.find("i32"), std::string::npos);
   EXPECT_NE(decode_row(static_cast<DType>(77), blocks, values, 1).error().message.find("77"), std::string::npos);
-  const auto k_quant = encode_row(DType::q4_k, values, blocks, 256);
-  ASSERT_FALSE(k_quant);
-  EXPECT_EQ(k_quant.error().code, ErrorCode::unsupported);
-  EXPECT_NE(k_quant.error().message.find("q4_K"), std::string::npos);
+  for (const auto& refused :
+       {encode_row(DType::iq2_s, values, blocks, 256), quantise_row(DType::iq2_s, values, nullptr, blocks, 256)}) {
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, ErrorCode::unsupported);
+    EXPECT_NE(refused.error().message.find("iq2_s"), std::string::npos);
+  }
 }
 
 uint64_t fnv1a(const void* data, size_t n_bytes) {

@@ -3,6 +3,7 @@
 
 #include "quant/encode_util.h"
 #include "quant/iq_tables.h"
+#include "quant/small_block.h"
 #include "tensor/dtype.h"
 
 namespace ridge::quant {
@@ -74,6 +75,15 @@ void encode_iq4_nl(const float* in, std::byte* blocks, int64_t n_elems) {
     for (int j = 0; j < 16; ++j) {
       block->qs[j] = static_cast<uint8_t>(nearest_index(in[j] * inverse) | nearest_index(in[j + 16] * inverse) << 4);
     }
+  }
+}
+
+void quantise_iq4_nl(const float* in, const float* importance, std::byte* blocks, int64_t n_elems) {
+  auto* block = reinterpret_cast<BlockIQ4NL*>(blocks);
+  for (int64_t i = 0; i < n_elems; i += BlockIQ4NL::kElems, ++block) {
+    const SmallBlock fit = fit_iq4_nl(in + i, importance == nullptr ? nullptr : importance + i);
+    block->d = fit.d;
+    for (int j = 0; j < 16; ++j) block->qs[j] = static_cast<uint8_t>(fit.q[j] | fit.q[j + 16] << 4);
   }
 }
 

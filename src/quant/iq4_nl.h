@@ -15,5 +15,6 @@ static_assert(sizeof(BlockIQ4NL) == 18 && alignof(BlockIQ4NL) == 1);
 
 void decode_iq4_nl(const std::byte* blocks, float* out, int64_t n_elems);
 void encode_iq4_nl(const float* in, std::byte* blocks, int64_t n_elems);
+void quantise_iq4_nl(const float* in, const float* importance, std::byte* blocks, int64_t n_elems);
 
 }  // namespace ridge::quant

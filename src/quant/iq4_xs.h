@@ -16,5 +16,6 @@ struct [[gnu::packed, gnu::may_alias]] BlockIQ4XS {
 static_assert(sizeof(BlockIQ4XS) == 136 && alignof(BlockIQ4XS) == 1);
 
 void decode_iq4_xs(const std::byte* blocks, float* out, int64_t n_elems);
+void quantise_iq4_xs(const float* in, const float* importance, std::byte* blocks, int64_t n_elems);
 
 }  // namespace ridge::quant

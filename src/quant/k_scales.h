@@ -18,4 +18,13 @@ struct ScaleMin {
           static_cast<uint8_t>((scales[g + 4] >> 4) | (scales[g] >> 6) << 4)};
 }
 
+// The inverse: 8 scales and 8 minimums, each below 64, into 12 bytes.
+[[gnu::always_inline]] static inline void pack_k_scales(const uint8_t* scale, const uint8_t* min, uint8_t* out) {
+  for (int g = 0; g < 4; ++g) {
+    out[g] = static_cast<uint8_t>(scale[g] | scale[g + 4] >> 4 << 6);
+    out[g + 4] = static_cast<uint8_t>(min[g] | min[g + 4] >> 4 << 6);
+    out[g + 8] = static_cast<uint8_t>((scale[g + 4] & 15) | (min[g + 4] & 15) << 4);
+  }
+}
+
 }  // namespace ridge::quant

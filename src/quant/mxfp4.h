@@ -15,5 +15,6 @@ struct [[gnu::packed, gnu::may_alias]] BlockMXFP4 {
 static_assert(sizeof(BlockMXFP4) == 17 && alignof(BlockMXFP4) == 1);
 
 void decode_mxfp4(const std::byte* blocks, float* out, int64_t n_elems);
+void quantise_mxfp4(const float* in, const float* importance, std::byte* blocks, int64_t n_elems);
 
 }  // namespace ridge::quant

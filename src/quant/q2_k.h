@@ -16,5 +16,6 @@ struct [[gnu::packed, gnu::may_alias]] BlockQ2K {
 static_assert(sizeof(BlockQ2K) == 84 && alignof(BlockQ2K) == 1);
 
 void decode_q2_k(const std::byte* blocks, float* out, int64_t n_elems);
+void quantise_q2_k(const float* in, const float* importance, std::byte* blocks, int64_t n_elems);
 
 }  // namespace ridge::quant

@@ -17,5 +17,6 @@ struct [[gnu::packed, gnu::may_alias]] BlockQ3K {
 static_assert(sizeof(BlockQ3K) == 110 && alignof(BlockQ3K) == 1);
 
 void decode_q3_k(const std::byte* blocks, float* out, int64_t n_elems);
+void quantise_q3_k(const float* in, const float* importance, std::byte* blocks, int64_t n_elems);
 
 }  // namespace ridge::quant

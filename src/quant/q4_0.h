@@ -15,5 +15,6 @@ static_assert(sizeof(BlockQ4_0) == 18 && alignof(BlockQ4_0) == 1);
 
 void decode_q4_0(const std::byte* blocks, float* out, int64_t n_elems);
 void encode_q4_0(const float* in, std::byte* blocks, int64_t n_elems);
+void quantise_q4_0(const float* in, const float* importance, std::byte* blocks, int64_t n_elems);
 
 }  // namespace ridge::quant

@@ -2,6 +2,7 @@
 #include "quant/q4_1.h"
 
 #include "quant/encode_util.h"
+#include "quant/small_block.h"
 #include "tensor/dtype.h"
 
 namespace ridge::quant {
@@ -27,6 +28,16 @@ void encode_q4_1(const float* in, std::byte* blocks, int64_t n_elems) {
     uint8_t q[32];
     for (int j = 0; j < 32; ++j) q[j] = static_cast<uint8_t>(truncate_to((in[j] - range.min) * inverse + 0.5f, 0, 15));
     for (int j = 0; j < 16; ++j) block->qs[j] = static_cast<uint8_t>(q[j] | q[j + 16] << 4);
+  }
+}
+
+void quantise_q4_1(const float* in, const float* importance, std::byte* blocks, int64_t n_elems) {
+  auto* block = reinterpret_cast<BlockQ4_1*>(blocks);
+  for (int64_t i = 0; i < n_elems; i += BlockQ4_1::kElems, ++block) {
+    const SmallBlock fit = fit_q4_1(in + i, importance == nullptr ? nullptr : importance + i);
+    block->d = fit.d;
+    block->m = fit.m;
+    for (int j = 0; j < 16; ++j) block->qs[j] = static_cast<uint8_t>(fit.q[j] | fit.q[j + 16] << 4);
   }
 }
 

@@ -16,5 +16,6 @@ static_assert(sizeof(BlockQ4_1) == 20 && alignof(BlockQ4_1) == 1);
 
 void decode_q4_1(const std::byte* blocks, float* out, int64_t n_elems);
 void encode_q4_1(const float* in, std::byte* blocks, int64_t n_elems);
+void quantise_q4_1(const float* in, const float* importance, std::byte* blocks, int64_t n_elems);
 
 }  // namespace ridge::quant

@@ -1,7 +1,8 @@
-// Decoder of q4_k; layout, formula and source of truth are in the header.
+// Decoder and encoder of q4_k; layout, formula and source of truth are in the header.
 #include "quant/q4_k.h"
 
 #include "quant/k_scales.h"
+#include "quant/super_block.h"
 #include "tensor/dtype.h"
 
 namespace ridge::quant {
@@ -17,6 +18,21 @@ void decode_q4_k(const std::byte* blocks, float* out, int64_t n_elems) {
         const int q = (block->qs[32 * (g / 2) + l] >> (4 * (g % 2))) & 15;
         out[32 * g + l] = scale * static_cast<float>(q) - minimum;
       }
+    }
+  }
+}
+
+void quantise_q4_k(const float* in, const float* importance, std::byte* blocks, int64_t n_elems) {
+  auto* block = reinterpret_cast<BlockQ4K*>(blocks);
+  for (int64_t i = 0; i < n_elems; i += BlockQ4K::kElems, ++block) {
+    const AffineBlock fit = fit_q4_k(in + i, importance == nullptr ? nullptr : importance + i);
+    block->d = fit.d;
+    block->dmin = fit.dmin;
+    pack_k_scales(fit.scale, fit.min, block->scales);
+
+    for (int h = 0; h < 4; ++h) {
+      const uint8_t* q = fit.q + 64 * h;
+      for (int l = 0; l < 32; ++l) block->qs[32 * h + l] = static_cast<uint8_t>(q[l] | q[l + 32] << 4);
     }
   }
 }

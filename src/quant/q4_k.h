@@ -17,5 +17,6 @@ struct [[gnu::packed, gnu::may_alias]] BlockQ4K {
 static_assert(sizeof(BlockQ4K) == 144 && alignof(BlockQ4K) == 1);
 
 void decode_q4_k(const std::byte* blocks, float* out, int64_t n_elems);
+void quantise_q4_k(const float* in, const float* importance, std::byte* blocks, int64_t n_elems);
 
 }  // namespace ridge::quant

@@ -16,5 +16,6 @@ static_assert(sizeof(BlockQ5_0) == 22 && alignof(BlockQ5_0) == 1);
 
 void decode_q5_0(const std::byte* blocks, float* out, int64_t n_elems);
 void encode_q5_0(const float* in, std::byte* blocks, int64_t n_elems);
+void quantise_q5_0(const float* in, const float* importance, std::byte* blocks, int64_t n_elems);
 
 }  // namespace ridge::quant

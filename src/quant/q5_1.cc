@@ -2,6 +2,7 @@
 #include "quant/q5_1.h"
 
 #include "quant/encode_util.h"
+#include "quant/small_block.h"
 #include "tensor/dtype.h"
 
 namespace ridge::quant {
@@ -30,6 +31,19 @@ void encode_q5_1(const float* in, std::byte* blocks, int64_t n_elems) {
     for (int j = 0; j < 32; ++j) qh |= static_cast<uint32_t>(q[j] >> 4) << j;
     block->qh = qh;
     for (int j = 0; j < 16; ++j) block->qs[j] = static_cast<uint8_t>((q[j] & 15) | (q[j + 16] & 15) << 4);
+  }
+}
+
+void quantise_q5_1(const float* in, const float* importance, std::byte* blocks, int64_t n_elems) {
+  auto* block = reinterpret_cast<BlockQ5_1*>(blocks);
+  for (int64_t i = 0; i < n_elems; i += BlockQ5_1::kElems, ++block) {
+    const SmallBlock fit = fit_q5_1(in + i, importance == nullptr ? nullptr : importance + i);
+    block->d = fit.d;
+    block->m = fit.m;
+    uint32_t qh = 0;
+    for (int j = 0; j < 32; ++j) qh |= static_cast<uint32_t>(fit.q[j] >> 4) << j;
+    block->qh = qh;
+    for (int j = 0; j < 16; ++j) block->qs[j] = static_cast<uint8_t>((fit.q[j] & 15) | (fit.q[j + 16] & 15) << 4);
   }
 }
 

@@ -17,5 +17,6 @@ static_assert(sizeof(BlockQ5_1) == 24 && alignof(BlockQ5_1) == 1);
 
 void decode_q5_1(const std::byte* blocks, float* out, int64_t n_elems);
 void encode_q5_1(const float* in, std::byte* blocks, int64_t n_elems);
+void quantise_q5_1(const float* in, const float* importance, std::byte* blocks, int64_t n_elems);
 
 }  // namespace ridge::quant

@@ -18,5 +18,6 @@ struct [[gnu::packed, gnu::may_alias]] BlockQ5K {
 static_assert(sizeof(BlockQ5K) == 176 && alignof(BlockQ5K) == 1);
 
 void decode_q5_k(const std::byte* blocks, float* out, int64_t n_elems);
+void quantise_q5_k(const float* in, const float* importance, std::byte* blocks, int64_t n_elems);
 
 }  // namespace ridge::quant

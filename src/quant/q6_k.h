@@ -17,5 +17,6 @@ struct [[gnu::packed, gnu::may_alias]] BlockQ6K {
 static_assert(sizeof(BlockQ6K) == 210 && alignof(BlockQ6K) == 1);
 
 void decode_q6_k(const std::byte* blocks, float* out, int64_t n_elems);
+void quantise_q6_k(const float* in, const float* importance, std::byte* blocks, int64_t n_elems);
 
 }  // namespace ridge::quant
