@@ -43,6 +43,7 @@ int cmd_tokenize(const std::vector<std::string>& args, const ProcessStart& start
 int cmd_template(const std::vector<std::string>& args, const ProcessStart& start);
 int cmd_logits(const std::vector<std::string>& args, const ProcessStart& start);
 int cmd_ceilings(const std::vector<std::string>& args, const ProcessStart& start);
+int cmd_bench(const std::vector<std::string>& args, const ProcessStart& start);
 
 // "error: <sentence>" on standard error; returns the exit code.
 int report(const Error& error);

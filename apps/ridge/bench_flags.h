@@ -1,0 +1,21 @@
+// The flags of `ridge bench`: llama-bench's, and a few of Ridge's own.
+#pragma once
+
+#include <string>
+
+#include "bench/axes.h"
+#include "bench/speed_output.h"
+#include "cli.h"
+
+namespace ridge::app {
+
+struct BenchFlags {
+  bench::Axes axes;
+  int n_repetitions = 5;
+  bool warmup = true, use_roofs = true;
+  bench::OutputFormat format = bench::OutputFormat::md;
+  std::string backend = "cpu", isa;
+};
+void add_bench_flags(Cli& cli, BenchFlags& flags);
+
+}  // namespace ridge::app
