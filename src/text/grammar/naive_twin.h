@@ -1,0 +1,114 @@
+// Tests only: whether a text can be the beginning of, or is all of, what a grammar matches, asked of the expressions
+// themselves by walking back and forth over every way. Shares nothing with the automaton. Slow; short texts.
+#pragma once
+
+#include <functional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "base/utf8.h"
+#include "text/grammar/expr.h"
+
+namespace ridge::grammar::twin {
+
+// The places in `text` where the expression can end when it begins at `at`. Sets `more` when the text ends inside it.
+class Naive {
+ public:
+  Naive(const Grammar& g, std::string_view text) : g_(g), text_(text) {}
+
+  bool is_whole() { return ends(g_.body(g_.root), 0).count(text_.size()) != 0; }
+  bool is_beginning() {
+    more_ = false;
+    const auto all = ends(g_.body(g_.root), 0);
+    return more_ || all.count(text_.size()) != 0;
+  }
+
+ private:
+  using Places = std::set<size_t>;
+
+  Places ends(ExprId id, size_t at) {
+    const Expr& e = g_.at(id);
+    switch (e.kind) {
+      case ExprKind::text:
+        return text(g_.bytes(e), at);
+      case ExprKind::chars:
+        return chars(g_.set(e), at);
+      case ExprKind::seq: {
+        Places now{at};
+        for (size_t i = 0; i < e.n; ++i) now = after(g_.child(e, i), now);
+        return now;
+      }
+      case ExprKind::alt: {
+        Places out;
+        for (size_t i = 0; i < e.n; ++i) out.merge(ends(g_.child(e, i), at));
+        return out;
+      }
+      case ExprKind::repeat:
+        return repeat(e, at);
+      case ExprKind::rule:
+        return ends(g_.body(e.first), at);
+    }
+    return {};
+  }
+
+  Places after(ExprId id, const Places& from) {
+    Places out;
+    for (const size_t p : from) out.merge(ends(id, p));
+    return out;
+  }
+
+  Places text(std::string_view bytes, size_t at) {
+    const std::string_view rest = text_.substr(at);
+    if (rest.substr(0, bytes.size()) == bytes) return {at + bytes.size()};
+    if (rest.size() < bytes.size() && bytes.substr(0, rest.size()) == rest) more_ = true;
+    return {};
+  }
+
+  Places chars(const CharSet& set, size_t at) {
+    const std::string_view rest = text_.substr(at);
+    if (rest.empty()) {
+      more_ = !set.empty() || more_;
+      return {};
+    }
+    const Utf8Char c = utf8_read(rest, 0);
+    if (c.valid) {
+      for (const CharRange& r : set) {
+        if (c.code >= r.lo && c.code <= r.hi) return {at + c.n_bytes};
+      }
+      return {};
+    }
+    if (c.truncated) more_ = more_ || any_begins_with(set, rest);
+    return {};
+  }
+
+  static bool any_begins_with(const CharSet& set, std::string_view bytes) {
+    for (const CharRange& r : set) {
+      for (char32_t c = r.lo; c <= r.hi; ++c) {
+        if (c >= 0xD800 && c <= 0xDFFF) continue;
+        std::string s;
+        utf8_append(s, c);
+        if (s.compare(0, bytes.size(), bytes) == 0) return true;
+      }
+    }
+    return false;
+  }
+
+  Places repeat(const Expr& e, size_t at) {
+    Places out, now{at};
+    if (e.min == 0) out = now;
+    // Longer than the text plus the empty turns adds nothing.
+    for (uint32_t i = 1; i <= e.max && i <= e.min + text_.size() + 1 && !now.empty(); ++i) {
+      now = after(g_.child(e, 0), now);
+      if (i >= e.min) out.insert(now.begin(), now.end());
+    }
+    return out;
+  }
+
+  const Grammar& g_;
+  std::string_view text_;
+  bool more_ = false;
+};
+
+}  // namespace ridge::grammar::twin
