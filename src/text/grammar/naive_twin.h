@@ -2,7 +2,8 @@
 // themselves by walking back and forth over every way. Shares nothing with the automaton. Slow; short texts.
 #pragma once
 
-#include <functional>
+#include <algorithm>
+#include <map>
 #include <set>
 #include <string>
 #include <string_view>
@@ -28,7 +29,13 @@ class Naive {
  private:
   using Places = std::set<size_t>;
 
-  Places ends(ExprId id, size_t at) {
+  const Places& ends(ExprId id, size_t at) {
+    const auto known = known_.find({id, at});
+    if (known != known_.end()) return known->second;
+    return known_[{id, at}] = find(id, at);
+  }
+
+  Places find(ExprId id, size_t at) {
     const Expr& e = g_.at(id);
     switch (e.kind) {
       case ExprKind::text:
@@ -42,7 +49,7 @@ class Naive {
       }
       case ExprKind::alt: {
         Places out;
-        for (size_t i = 0; i < e.n; ++i) out.merge(ends(g_.child(e, i), at));
+        for (size_t i = 0; i < e.n; ++i) add(out, ends(g_.child(e, i), at));
         return out;
       }
       case ExprKind::repeat:
@@ -53,9 +60,11 @@ class Naive {
     return {};
   }
 
+  static void add(Places& out, const Places& more) { out.insert(more.begin(), more.end()); }
+
   Places after(ExprId id, const Places& from) {
     Places out;
-    for (const size_t p : from) out.merge(ends(id, p));
+    for (const size_t p : from) add(out, ends(id, p));
     return out;
   }
 
@@ -84,12 +93,19 @@ class Naive {
   }
 
   static bool any_begins_with(const CharSet& set, std::string_view bytes) {
+    // utf8_read says that they begin some character: these are the first and the last.
+    const auto lead = static_cast<uint8_t>(bytes[0]);
+    const int n = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
+    char32_t lo = lead & (0x7F >> n);
+    for (size_t i = 1; i < bytes.size(); ++i) lo = lo << 6 | (static_cast<uint8_t>(bytes[i]) & 0x3F);
+    const int missing = 6 * (n - static_cast<int>(bytes.size()));
+    lo <<= missing;
+    const char32_t hi = lo | ((char32_t{1} << missing) - 1);
     for (const CharRange& r : set) {
-      for (char32_t c = r.lo; c <= r.hi; ++c) {
-        if (c >= 0xD800 && c <= 0xDFFF) continue;
+      for (char32_t c = std::max(r.lo, lo); c <= std::min(r.hi, hi); ++c) {
         std::string s;
-        utf8_append(s, c);
-        if (s.compare(0, bytes.size(), bytes) == 0) return true;
+        if (c < 0xD800 || c > 0xDFFF) utf8_append(s, c);
+        if (!s.empty() && s.compare(0, bytes.size(), bytes) == 0) return true;
       }
     }
     return false;
@@ -108,6 +124,7 @@ class Naive {
 
   const Grammar& g_;
   std::string_view text_;
+  std::map<std::pair<ExprId, size_t>, Places> known_;
   bool more_ = false;
 };
 

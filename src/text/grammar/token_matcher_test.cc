@@ -22,9 +22,9 @@ class RandomGrammar {
  public:
   explicit RandomGrammar(uint64_t seed) : seed_(seed) {}
   std::string make() {
-    std::string out = "root ::= " + alternatives(3) + "\n";
-    out += "r0 ::= " + alternatives(2, false) + " | [abc] r0 | \"(\" r0 \")\"\n";
-    return out + "r1 ::= " + alternatives(2, false) + "\n";
+    std::string out = "root ::= " + alternatives(2) + "\n";
+    out += "r0 ::= " + alternatives(1, false) + " | [abc] r0 | \"(\" r0 \")\"\n";
+    return out + "r1 ::= " + alternatives(1, false) + "\n";
   }
 
  private:
@@ -91,7 +91,7 @@ const std::vector<std::string>& small_pieces() {
 
 TEST(TokenMatcher, masks_equal_those_of_a_naive_matcher_on_random_grammars) {
   const Vocabulary v(small_pieces());
-  const int n_grammars = ridge::testing::fast_run() ? 25 : 150;
+  const int n_grammars = ridge::testing::fast_run() ? 20 : 120;
   size_t n_compared = 0;
   int n_too_large = 0;
   for (int seed = 0; seed < n_grammars; ++seed) {
@@ -124,7 +124,7 @@ TEST(TokenMatcher, masks_equal_those_of_a_naive_matcher_on_random_grammars) {
     }
   }
   EXPECT_GT(n_compared, 10'000U);
-  EXPECT_LT(n_too_large, n_grammars / 10);
+  EXPECT_LT(n_too_large, n_grammars / 4);
 }
 
 TEST(TokenMatcher, restarting_in_the_middle_changes_nothing) {
