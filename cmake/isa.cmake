@@ -1,6 +1,6 @@
 # The instruction set of a file is its suffix: NAME.avx2.cc gets the avx2 flags and is built on x86-64 only.
 # To add one: a row here, a row in src/backend/cpu/isa.cc, the slots it wins in dispatch.cc.
-set(RIDGE_ISA_x86_64 scalar avx2 avx512)
+set(RIDGE_ISA_x86_64 scalar avx2 avx512 avx512_vnni)
 set(RIDGE_ISA_aarch64 scalar neon)
 set(RIDGE_ISA_FLAGS_scalar "")
 set(RIDGE_ISA_FLAGS_avx2 -mavx2 -mfma -mf16c)
@@ -9,6 +9,7 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
   # GCC bug 105593: its own AVX-512 header warns at every inlined intrinsic that starts from an undefined register.
   list(APPEND RIDGE_ISA_FLAGS_avx512 -Wno-maybe-uninitialized -Wno-uninitialized)
 endif()
+set(RIDGE_ISA_FLAGS_avx512_vnni ${RIDGE_ISA_FLAGS_avx512} -mavx512vnni)
 set(RIDGE_ISA_FLAGS_neon "")
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
   set(RIDGE_ISAS ${RIDGE_ISA_x86_64})

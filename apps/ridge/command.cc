@@ -66,7 +66,8 @@ void add_model_flags(Cli& cli, ModelFlags& f) {
   cli.optional_value("-fa, --flash-attn", f.flash_attn, "on",
                      "on, off or auto; attention here is always computed in blocks");
   cli.value("--backend", o.backend, "cpu, or reference (slow, exact)");
-  cli.value("--isa", o.isa, "instruction set of the kernels: scalar, avx2, avx512, neon; empty = the best here");
+  cli.value("--isa", o.isa,
+            "instruction set of the kernels: scalar, avx2, avx512, avx512_vnni, neon; empty = the best here");
   cli.value("--chat-template-text", o.chat_template, "Jinja text to use instead of the model's own template");
   cli.flag("--no-mmap", f.no_mmap, "accepted for familiarity; files are always mapped");
   cli.flag("--mlock", f.mlock, "accepted for familiarity; pages are not locked");

@@ -21,7 +21,7 @@ struct DeviceOptions {
 // What runs, and why: shown by `ridge device` and kept in every record.
 struct DeviceInfo {
   std::string name;        // "cpu", "reference"
-  std::string isa;         // "avx512", "avx2", "neon", "scalar"; "" where it has no meaning
+  std::string isa;         // "avx512_vnni", "avx512", "avx2", "neon", "scalar"; "" where it has no meaning
   std::string isa_reason;  // one sentence
   int n_threads = 1;
   std::string threads_reason;

@@ -14,6 +14,8 @@ struct Weight {
   TensorView host;  // bytes in the file's own layout; the mapping outlives the weight
   int64_t in = 0, out = 0, n_mats = 1;
   bool table_only = false;  // only rows are looked up (Embed), no product is taken: needs no copy in another layout
+  // Its products may not round the activations: the model has experts, and a small difference picks another one.
+  bool exact_activations = false;
   const void* prepared =
       nullptr;  // a device's own copy in another layout, owned by the device; nullptr = it uses `host`
 

@@ -1,5 +1,6 @@
 #include "model/binder.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 
@@ -133,7 +134,11 @@ std::vector<float> Binder::maybe_factors(std::string_view name, Dim n) {
 Result<void> Binder::finish(Device* device, MemoryLedger* ledger) {
   if (error_) return tl::unexpected<Error>(*error_);
   std::unordered_set<std::string_view> seen;
+  // A router turns a small difference of its input into another expert, so nothing before one may round activations.
+  const bool has_experts =
+      std::any_of(fields_.begin(), fields_.end(), [](const auto& f) { return f.first->n_mats > 1; });
   for (const auto& [field, name] : fields_) {
+    field->exact_activations = has_experts;
     if (device != nullptr) RIDGE_CHECK_OK(device->prepare(*field));
     if (!seen.insert(name).second) continue;  // a tied head is a second view of the same bytes
     weights_.push_back({field, name});

@@ -4,9 +4,11 @@
 #include "backend/cpu/cpu_device.h"
 
 #include <array>
+#include <deque>
 #include <optional>
 
 #include "backend/cpu/dispatch.h"
+#include "backend/cpu/matmul/panel_matmul.h"
 #include "backend/cpu/rope/tables.h"
 #include "backend/cpu/step.h"
 #include "base/clock.h"
@@ -49,6 +51,7 @@ class CpuDevice final : public Device {
  private:
   Result<void> check(const Program& program) const;
   Result<void> check(const KvLayer& kv, size_t layer) const;
+  Result<void> prepare_panels(Weight& weight, cpu::PanelMatrix matrix);
   void work(const Program& program, int idx, int64_t* verb_ns);
 
   const cpu::KernelSet& kernels_;
@@ -56,8 +59,9 @@ class CpuDevice final : public Device {
   ThreadChoice threads_;
   MemoryLedger own_ledger_;  // used when the caller gives none
   MemoryLedger& ledger_;
-  TaggedBuffer arena_, rope_memory_, scratch_;
-  std::vector<TaggedBuffer> vectors_;  // f32 copies of vector weights
+  TaggedBuffer arena_, rope_memory_, scratch_, packed_;
+  std::vector<TaggedBuffer> prepared_;     // f32 copies of vector weights, panels
+  std::deque<cpu::PanelMatrix> matrices_;  // what Weight::prepared points to, in place
   cpu::RopeTables rope_;
   // Items taken of the verb that runs and of the next: worker 0 clears one while the other is in use.
   std::array<std::atomic<int32_t>, 2> taken_ = {};
@@ -80,8 +84,24 @@ Result<void> CpuDevice::prepare(Weight& weight) {
                                                         static_cast<size_t>(weight.in) * sizeof(float)));
     format->decode(weight.host.data, copy.as<float>(), weight.in);
     weight.prepared = copy.data();
-    vectors_.push_back(std::move(copy));
+    prepared_.push_back(std::move(copy));
+    return {};
   }
+  if (const cpu::PanelMatrix matrix = cpu::plan_panels(kernels_, weight); matrix.multiply != nullptr)
+    return prepare_panels(weight, matrix);
+  return {};
+}
+
+Result<void> CpuDevice::prepare_panels(Weight& weight, cpu::PanelMatrix matrix) {
+  RIDGE_TRY(TaggedBuffer copy, TaggedBuffer::allocate(ledger_, MemoryOwner::weights_prepared,
+                                                      ridge::info(weight.dtype()).name, matrix.n_bytes()));
+  matrix.data = copy.as<uint8_t>();
+  std::atomic<int64_t> next = 0;
+  pool_.run([&](int) {
+    for (int64_t p = next.fetch_add(1); p < matrix.n_panels; p = next.fetch_add(1)) cpu::pack_panel(matrix, weight, p);
+  });
+  weight.prepared = &matrices_.emplace_back(matrix);
+  prepared_.push_back(std::move(copy));
   return {};
 }
 
@@ -90,7 +110,9 @@ std::vector<Device::Scratch> CpuDevice::scratch(int64_t arena_floats) const {
   // Tables hold n_rot values a row and spec; the arena holds queries of n_head times that, keys, and the rest of a
   // layer beside them.
   const size_t rope = std::max<size_t>(static_cast<size_t>(arena_floats) * sizeof(float) / 8, size_t{1} << 16);
-  return {{"worker scratch", workers}, {"rope tables", rope}};
+  std::vector<Scratch> all = {{"worker scratch", workers}, {"rope tables", rope}};
+  if (kernels_.panels.pack_columns != nullptr) all.push_back({"packed int8", cpu::packed_bytes(arena_floats)});
+  return all;
 }
 
 Result<void> CpuDevice::reserve(int64_t arena_floats) {
@@ -104,6 +126,7 @@ Result<void> CpuDevice::reserve(int64_t arena_floats) {
   };
   RIDGE_CHECK_OK(allocate(arena_, kArenaDetail, wanted));
   RIDGE_CHECK_OK(allocate(scratch_, beside[0].detail, beside[0].n_bytes));
+  if (beside.size() > 2) RIDGE_CHECK_OK(allocate(packed_, beside[2].detail, beside[2].n_bytes));
   return allocate(rope_memory_, beside[1].detail, beside[1].n_bytes);
 }
 
@@ -151,9 +174,27 @@ Result<void> CpuDevice::check(const Program& program) const {
   return {};
 }
 
+// Whether the verb before left packed what this one multiplies: q, k and v take the same input, so do gate and up.
+bool same_packed(const Step& step, const Verb& before, const Verb& verb) {
+  const auto* a = std::get_if<verb::MatMul>(&before.body);
+  const auto* b = std::get_if<verb::MatMul>(&verb.body);
+  return a != nullptr && b != nullptr && a->x.offset == b->x.offset && a->x.rows == b->x.rows &&
+         a->x.cols == b->x.cols && a->x.stride == b->x.stride && cpu::panels_of(*a->w) != nullptr &&
+         cpu::panels_of(*b->w) != nullptr && cpu::packs_at_once(step, *b);
+}
+
 void CpuDevice::work(const Program& program, int idx, int64_t* verb_ns) {
-  Step step = {.program = &program, .kernels = &kernels_, .arena = arena_.as<float>(), .rope = &rope_};
-  Worker worker = {.idx = idx, .n = pool_.size(), .scratch = scratch_.as<float>() + idx * cpu::kScratchFloats};
+  Step step = {.program = &program,
+               .kernels = &kernels_,
+               .arena = arena_.as<float>(),
+               .rope = &rope_,
+               .packed = packed_.as<int32_t>(),
+               .packed_words = static_cast<int64_t>(packed_.size() / sizeof(int32_t))};
+  Worker worker = {.idx = idx,
+                   .n = pool_.size(),
+                   .scratch = scratch_.as<float>() + idx * cpu::kScratchFloats,
+                   .next = nullptr,
+                   .pool = &pool_};
   rope_.fill(program, worker);
   pool_.barrier();
   int64_t start = verb_ns != nullptr ? now_ns() : 0;
@@ -161,6 +202,7 @@ void CpuDevice::work(const Program& program, int idx, int64_t* verb_ns) {
     // All workers have left the verb before this one, so its counter is free for the verb after this one.
     if (idx == 0) taken_[(i + 1) % 2].store(0, std::memory_order_relaxed);
     worker.next = &taken_[i % 2];
+    step.packed_is_current = i > 0 && same_packed(step, program.verbs[i - 1], program.verbs[i]);
     std::visit([&](const auto& v) { cpu::run_verb(step, worker, v); }, program.verbs[i].body);
     pool_.barrier();
     if (verb_ns != nullptr) {
@@ -180,8 +222,11 @@ Result<void> CpuDevice::run(const Program& program, StepTrace* trace) {
   return {};
 }
 
-std::string describe_product(const cpu::KernelSet& kernels, DType type) {
+std::string describe_product(const cpu::KernelSet& kernels, const Weight& weight) {
+  const DType type = weight.dtype();
   const std::string_view format = ridge::info(type).name;
+  if (cpu::panels_of(weight) != nullptr)
+    return fmt::format("{} x int8, vpdpbusd on panels of 16 rows, {}", format, kernels.isa);
   if (type == DType::f32) return fmt::format("f32 x f32, fma, {}", kernels.isa);
   if (cpu::format_kernels(kernels, type) == nullptr)
     return fmt::format("{} x f32, unpack (scalar) + f32 fma, {}", format, kernels.isa);
@@ -189,9 +234,9 @@ std::string describe_product(const cpu::KernelSet& kernels, DType type) {
 }
 
 std::string CpuDevice::describe(const Verb& verb) const {
-  if (const auto* m = std::get_if<verb::MatMul>(&verb.body)) return describe_product(kernels_, m->w->dtype());
+  if (const auto* m = std::get_if<verb::MatMul>(&verb.body)) return describe_product(kernels_, *m->w);
   if (const auto* m = std::get_if<verb::ExpertMatMul>(&verb.body))
-    return describe_product(kernels_, m->w->dtype()) + ", by expert";
+    return describe_product(kernels_, *m->w) + ", by expert";
   if (const auto* e = std::get_if<verb::Embed>(&verb.body)) {
     const bool scalar = cpu::format_kernels(kernels_, e->table->dtype()) == nullptr;
     return fmt::format("embed {}, unpack{}, {}", ridge::info(e->table->dtype()).name, scalar ? " (scalar)" : "",

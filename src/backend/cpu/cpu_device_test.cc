@@ -52,8 +52,10 @@ class CpuDevice : public ::testing::TestWithParam<std::string_view> {
 };
 
 // y = W x for the rows `first` .. of a table of inputs.
-std::vector<float> product(Device& device, const Weight& table, const Weight& w, const Weight* bias, int32_t first,
+std::vector<float> product(Device& device, const Weight& table, Weight w, const Weight* bias, int32_t first,
                            int32_t rows) {
+  w.prepared = nullptr;  // each device makes its own copy
+  EXPECT_TRUE(device.prepare(w));
   std::vector<int32_t> tokens(static_cast<size_t>(rows));
   std::iota(tokens.begin(), tokens.end(), first);
   const std::vector<SeqSpan> seqs = {{0, rows, 0, {}}};
@@ -189,7 +191,8 @@ TEST_P(CpuDevice, MOD_11_attention_gives_the_same_bits_however_a_prompt_is_split
 TEST_P(CpuDevice, a_step_allocates_nothing) {
   const auto device = make(2);
   const Weight& table = weight(DType::f32, 64, 40);
-  const Weight& w = weight(DType::q8_0, 64, 64);
+  Weight w = weight(DType::q8_0, 64, 64);
+  ASSERT_TRUE(device->prepare(w));
   const Weight& experts = weight(DType::f16, 64, 64, 5);
   RopeSpec spec;
   for (int i = 0; i < 16; ++i) spec.inv_freq.push_back(1.0f / static_cast<float>(i + 1));
@@ -250,6 +253,20 @@ TEST_P(CpuDevice, SMP_25_nan_and_infinity_in_weights_are_not_hidden) {
     for (const int32_t rows : {1, 3}) {
       const std::vector<float> y = product(*device, table, w, nullptr, 0, rows);
       for (size_t i = 0; i < y.size(); ++i) EXPECT_EQ(std::isfinite(y[i]), i % 9 != 4) << i;
+    }
+  }
+}
+
+TEST_P(CpuDevice, SMP_25_nan_and_infinity_in_activations_are_not_hidden) {
+  const auto device = make(2);
+  for (const DType type : {DType::f32, DType::q8_0, DType::q4_0, DType::q4_k, DType::q6_k}) {
+    const Weight& w = weight(type, 256, 9);
+    for (const float bad : {std::nanf(""), INFINITY}) {
+      const Weight& table = weight(DType::f32, 256, 3);
+      float* row = reinterpret_cast<float*>(const_cast<std::byte*>(table.host.row(1)));
+      row[200] = bad;
+      const std::vector<float> y = product(*device, table, w, nullptr, 0, 3);
+      for (size_t i = 0; i < y.size(); ++i) EXPECT_EQ(std::isfinite(y[i]), i / 9 != 1) << info(type).name << ' ' << i;
     }
   }
 }

@@ -11,6 +11,10 @@ namespace ridge::cpu {
 
 // What the files of each instruction set export.
 #if defined(__x86_64__)
+extern const SmallPanelKernels kSmallPanels__avx512_vnni;
+extern const SuperPanelKernels kSuperPanels__avx512_vnni;
+void pack_columns__avx512_vnni(const float* x, int64_t stride, int32_t n_cols, int32_t width, int64_t first_block,
+                               int64_t end_block, int32_t* out);
 extern const MatmulKernels kMatmul__avx512;
 extern const AttentionKernels kAttention__avx512;
 extern const NormKernels kNorm__avx512;
@@ -40,6 +44,13 @@ namespace {
 std::span<const KernelSet> all_sets() {
   static const KernelSet sets[] = {
 #if defined(__x86_64__)
+    {"avx512_vnni",
+     kMatmul__avx512,
+     kAttention__avx512,
+     kNorm__avx512,
+     kRope__avx512,
+     kMap__avx512,
+     {pack_columns__avx512_vnni, kSmallPanels__avx512_vnni, kSuperPanels__avx512_vnni}},
     {"avx512", kMatmul__avx512, kAttention__avx512, kNorm__avx512, kRope__avx512, kMap__avx512},
     {"avx2", kMatmul__avx2, kAttention__avx2, kNorm__avx2, kRope__avx2, kMap__avx2},
 #elif defined(__aarch64__)
@@ -103,6 +114,41 @@ const FormatKernels* format_kernels(const KernelSet& kernels, DType type) {
     return found.unpack != nullptr ? &found : nullptr;
   }
   return nullptr;
+}
+
+PanelMultiply panel_kernel(const KernelSet& kernels, DType type) {
+  const SmallPanelKernels& small = kernels.panels.small;
+  const SuperPanelKernels& super = kernels.panels.super;
+  switch (type) {
+    case DType::q8_0:
+      return small.q8_0;
+    case DType::q4_0:
+      return small.q4_0;
+    case DType::q4_1:
+      return small.q4_1;
+    case DType::q5_0:
+      return small.q5_0;
+    case DType::q5_1:
+      return small.q5_1;
+    case DType::iq4_nl:
+      return small.iq4_nl;
+    case DType::mxfp4:
+      return small.mxfp4;
+    case DType::q2_k:
+      return super.q2_k;
+    case DType::q3_k:
+      return super.q3_k;
+    case DType::q4_k:
+      return super.q4_k;
+    case DType::q5_k:
+      return super.q5_k;
+    case DType::q6_k:
+      return super.q6_k;
+    case DType::iq4_xs:
+      return super.iq4_xs;
+    default:
+      return nullptr;
+  }
 }
 
 }  // namespace ridge::cpu

@@ -24,4 +24,7 @@ Result<KernelChoice> choose_kernels(std::string_view wanted);
 // The kernels of a format, or nullptr: then rows are unpacked by quant/.
 const FormatKernels* format_kernels(const KernelSet& kernels, DType type);
 
+// The kernel that multiplies prepared panels of a format, or nullptr: then products are of floats.
+PanelMultiply panel_kernel(const KernelSet& kernels, DType type);
+
 }  // namespace ridge::cpu

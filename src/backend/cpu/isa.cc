@@ -25,10 +25,14 @@ bool has_avx512() {
   return has_avx2() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
          __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
 }
+bool has_avx512_vnni() {
+  return has_avx512() && __builtin_cpu_supports("avx512vnni");
+}
 #endif
 
 constexpr IsaRow kRows[] = {
 #if defined(__x86_64__)
+    {"avx512_vnni", "AVX-512 F, BW, DQ, VL and VNNI", has_avx512_vnni},
     {"avx512", "AVX-512 F, BW, DQ and VL", has_avx512},
     {"avx2", "AVX2, FMA and F16C", has_avx2},
 #elif defined(__aarch64__)

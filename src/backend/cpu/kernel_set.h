@@ -50,6 +50,31 @@ struct MatmulKernels {
       mxfp4;  // null on scalar
 };
 
+// A run of records of one panel (matmul/panel_layout.h), from the first block of a record on.
+struct PanelSlice {
+  const uint8_t* records;
+  int32_t n_blocks;
+};
+// y[c][r] = (first ? 0 : y[c][r]) + the sum over the slice's blocks of row r of the panel and column c of x, for n_rows
+// rows and n_cols columns; x is packed to the width panel_width(n_cols), columns of y lie y_stride apart. A SUM here is
+// defined by blocks of 32 and looks at nothing else (matmul/panel_vnni_body.h).
+using PanelMultiply = void (*)(const PanelSlice& w, const int32_t* x, int32_t n_cols, float* y, int64_t y_stride,
+                               int32_t n_rows, bool first);
+struct SmallPanelKernels {
+  PanelMultiply q8_0, q4_0, q4_1, q5_0, q5_1, iq4_nl, mxfp4;
+};
+struct SuperPanelKernels {
+  PanelMultiply q2_k, q3_k, q4_k, q5_k, q6_k, iq4_xs;
+};
+// Products in integers; all null where an instruction set has none.
+struct PanelKernels {
+  // Blocks [first_block, end_block) of n_cols columns, `stride` floats apart, to int8; out begins with block 0.
+  void (*pack_columns)(const float* x, int64_t stride, int32_t n_cols, int32_t width, int64_t first_block,
+                       int64_t end_block, int32_t* out);
+  SmallPanelKernels small;
+  SuperPanelKernels super;
+};
+
 // The running softmax of one query row: m the largest score yet, l the sum of exp(score - m).
 struct SoftmaxState {
   float m, l;
@@ -104,6 +129,7 @@ struct KernelSet {
   NormKernels norm;
   RopeKernels rope;
   MapKernels map;
+  PanelKernels panels = {};
 };
 
 }  // namespace ridge::cpu

@@ -9,6 +9,10 @@
 #include "backend/program.h"
 #include "quant/formats.h"
 
+namespace ridge {
+class ThreadPool;
+}
+
 namespace ridge::cpu {
 
 // A multiply takes 32 unpacked rows of a sum chunk; the rows are kept an odd number of lines apart, or they would all
@@ -32,6 +36,9 @@ struct Step {
   const KernelSet* kernels = nullptr;
   float* arena = nullptr;
   const RopeTables* rope = nullptr;
+  int32_t* packed = nullptr;  // activations as integers (matmul/panel_layout.h), shared by all workers
+  int64_t packed_words = 0;
+  bool packed_is_current = false;  // they are the x of the MatMul that runs
 
   float* row(const Act& a, int64_t r) const { return arena + a.offset + r * a.stride; }
   int32_t* row(const ActIds& a, int64_t r) const { return reinterpret_cast<int32_t*>(arena + a.offset) + r * a.cols; }
@@ -41,6 +48,7 @@ struct Worker {
   int idx = 0, n = 1;
   float* scratch = nullptr;              // kScratchFloats
   std::atomic<int32_t>* next = nullptr;  // shared by all workers of a verb
+  ThreadPool* pool = nullptr;            // for a barrier inside a verb
 
   // The next item that nobody has taken. Which worker takes which changes no bit of a result.
   int32_t take() const { return next->fetch_add(1, std::memory_order_relaxed); }

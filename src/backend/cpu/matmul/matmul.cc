@@ -1,10 +1,12 @@
 // The MatMul verb: output rows are dealt out in small groups; each is a whole sum, so no group's result depends on
 // another.
 #include "backend/cpu/matmul/multiply.h"
+#include "backend/cpu/matmul/panel_matmul.h"
 
 namespace ridge::cpu {
 
 void run_verb(const Step& s, const Worker& w, const verb::MatMul& v) {
+  if (const PanelMatrix* panels = panels_of(*v.w); panels != nullptr) return multiply_panels(s, w, *panels, v);
   const PackedMatrix m(*v.w, 0);
   const Unpacker unpack(*s.kernels, m.type);
   const int64_t out = v.w->out, step = rows_per_item(out, w.n, v.x.rows);

@@ -1,0 +1,278 @@
+// Packs rows of the file's blocks into panels (panel_layout.h). Built with baseline flags: it runs once, at load, on
+// all threads, and is bound by memory. Which bits of a block are which: quant/.
+#include "backend/cpu/matmul/panels.h"
+
+#include <cstring>
+
+#include "quant/iq4_nl.h"
+#include "quant/iq4_xs.h"
+#include "quant/k_scales.h"
+#include "quant/mxfp4.h"
+#include "quant/q2_k.h"
+#include "quant/q3_k.h"
+#include "quant/q4_0.h"
+#include "quant/q4_1.h"
+#include "quant/q4_k.h"
+#include "quant/q5_0.h"
+#include "quant/q5_1.h"
+#include "quant/q5_k.h"
+#include "quant/q6_k.h"
+#include "quant/q8_0.h"
+
+namespace ridge::cpu {
+namespace {
+
+// Four levels as a word.
+uint32_t group(const uint8_t* levels, int i) {
+  uint32_t w;
+  std::memcpy(&w, levels + 4 * i, sizeof w);
+  return w;
+}
+void put(uint8_t* at, uint32_t w) {
+  std::memcpy(at, &w, sizeof w);
+}
+template <class T>
+void put_scale(uint8_t* scales, int row, T value) {
+  std::memcpy(scales + static_cast<size_t>(row) * sizeof value, &value, sizeof value);
+}
+
+void put_nibbles(const uint8_t* u, int row, uint8_t* out) {
+  for (int j = 0; j < 4; ++j)
+    put(out + 64 * j + 4 * row, (group(u, 2 * j) & 0x0F0F0F0Fu) | (group(u, 2 * j + 1) & 0x0F0F0F0Fu) << 4);
+}
+// Bits `shift`, `shift + 1` of each level.
+void put_pairs(const uint8_t* u, int row, int shift, uint8_t* out) {
+  for (int h = 0; h < 2; ++h) {
+    uint32_t w = 0;
+    for (int p = 0; p < 4; ++p) w |= ((group(u, 4 * h + p) >> shift) & 0x03030303u) << (2 * p);
+    put(out + 64 * h + 4 * row, w);
+  }
+}
+// Bit `shift` of each level, four bits a row.
+void put_bits(const uint8_t* u, int row, int shift, uint8_t* out) {
+  for (int i = 0; i < 8; ++i) {
+    unsigned bits = 0;
+    for (int t = 0; t < 4; ++t) bits |= static_cast<unsigned>((u[4 * i + t] >> shift) & 1) << t;
+    uint8_t& byte = out[8 * i + row / 2];
+    byte = static_cast<uint8_t>(byte | bits << (4 * (row % 2)));
+  }
+}
+
+// The 32 levels of one row's block.
+void put_levels(int bits, const uint8_t* u, int row, uint8_t* out) {
+  switch (bits) {
+    case 8:
+      for (int i = 0; i < 8; ++i) put(out + 64 * i + 4 * row, group(u, i));
+      return;
+    case 6:
+      put_nibbles(u, row, out);
+      return put_pairs(u, row, 4, out + 256);
+    case 5:
+      put_nibbles(u, row, out);
+      return put_bits(u, row, 4, out + 256);
+    case 4:
+      return put_nibbles(u, row, out);
+    case 3:
+      put_pairs(u, row, 0, out);
+      return put_bits(u, row, 2, out + 128);
+    default:
+      return put_pairs(u, row, 0, out);
+  }
+}
+
+void halves(const uint8_t* qs, uint8_t* u) {
+  for (int j = 0; j < 16; ++j) {
+    u[j] = qs[j] & 15;
+    u[16 + j] = qs[j] >> 4;
+  }
+}
+void fifth_bits(uint32_t qh, uint8_t* u) {
+  for (int j = 0; j < 32; ++j) u[j] = static_cast<uint8_t>(u[j] | ((qh >> j) & 1) << 4);
+}
+
+// One reader a format: `read` puts the levels of block b of a record's row (`block` is the first of its blocks in the
+// file) into u and the block's scales into the record's.
+struct Q8_0 {
+  using Block = quant::BlockQ8_0;
+  static void read(const Block* block, int b, int row, uint8_t* u, uint8_t* scales) {
+    for (int j = 0; j < 32; ++j) u[j] = static_cast<uint8_t>(block[b].qs[j] ^ 0x80);
+    put_scale<uint16_t>(scales + 32 * b, row, block[b].d);
+  }
+};
+template <class B>
+struct Nibbles {  // q4_0, iq4_nl
+  using Block = B;
+  static void read(const Block* block, int b, int row, uint8_t* u, uint8_t* scales) {
+    halves(block[b].qs, u);
+    put_scale<uint16_t>(scales + 32 * b, row, block[b].d);
+  }
+};
+struct Q5_0 {
+  using Block = quant::BlockQ5_0;
+  static void read(const Block* block, int b, int row, uint8_t* u, uint8_t* scales) {
+    halves(block[b].qs, u);
+    fifth_bits(block[b].qh, u);
+    put_scale<uint16_t>(scales + 32 * b, row, block[b].d);
+  }
+};
+struct Q4_1 {
+  using Block = quant::BlockQ4_1;
+  static void read(const Block* block, int b, int row, uint8_t* u, uint8_t* scales) {
+    halves(block[b].qs, u);
+    put_scale<uint16_t>(scales, row, block[b].d);
+    put_scale<uint16_t>(scales + 32, row, block[b].m);
+  }
+};
+struct Q5_1 {
+  using Block = quant::BlockQ5_1;
+  static void read(const Block* block, int b, int row, uint8_t* u, uint8_t* scales) {
+    halves(block[b].qs, u);
+    fifth_bits(block[b].qh, u);
+    put_scale<uint16_t>(scales, row, block[b].d);
+    put_scale<uint16_t>(scales + 32, row, block[b].m);
+  }
+};
+struct MXFP4 {
+  using Block = quant::BlockMXFP4;
+  static void read(const Block* block, int b, int row, uint8_t* u, uint8_t* scales) {
+    halves(block[b].qs, u);
+    const uint32_t e = block[b].e;
+    put_scale<uint32_t>(scales, row, e < 2 ? 0x00200000u << e : (e - 1) << 23);
+  }
+};
+void k_scales(const uint8_t* packed, int b, int row, uint8_t* scales) {
+  const quant::ScaleMin s = quant::k_scale_min(packed, b);
+  scales[64 + 32 * b + row] = s.scale;
+  scales[64 + 32 * b + 16 + row] = s.min;
+}
+struct Q4K {
+  using Block = quant::BlockQ4K;
+  static void read(const Block* block, int b, int row, uint8_t* u, uint8_t* scales) {
+    for (int l = 0; l < 32; ++l) u[l] = static_cast<uint8_t>((block->qs[32 * (b / 2) + l] >> (4 * (b % 2))) & 15);
+    put_scale<uint16_t>(scales, row, block->d);
+    put_scale<uint16_t>(scales + 32, row, block->dmin);
+    k_scales(block->scales, b, row, scales);
+  }
+};
+struct Q5K {
+  using Block = quant::BlockQ5K;
+  static void read(const Block* block, int b, int row, uint8_t* u, uint8_t* scales) {
+    for (int l = 0; l < 32; ++l) {
+      const int low = (block->qs[32 * (b / 2) + l] >> (4 * (b % 2))) & 15, high = (block->qh[l] >> b) & 1;
+      u[l] = static_cast<uint8_t>(low | high << 4);
+    }
+    put_scale<uint16_t>(scales, row, block->d);
+    put_scale<uint16_t>(scales + 32, row, block->dmin);
+    k_scales(block->scales, b, row, scales);
+  }
+};
+struct IQ4XS {
+  using Block = quant::BlockIQ4XS;
+  static void read(const Block* block, int b, int row, uint8_t* u, uint8_t* scales) {
+    halves(block->qs + 16 * b, u);
+    const int low = (block->scales_l[b / 2] >> (4 * (b % 2))) & 15, high = (block->scales_h >> (2 * b)) & 3;
+    put_scale<uint16_t>(scales, row, block->d);
+    scales[64 + 16 * b + row] = static_cast<uint8_t>((low | high << 4) - 32);
+  }
+};
+struct Q6K {
+  using Block = quant::BlockQ6K;
+  static void read(const Block* block, int b, int row, uint8_t* u, uint8_t* scales) {
+    const int half = b / 4, k = b % 4;
+    for (int l = 0; l < 32; ++l) {
+      const int low = (block->ql[64 * half + 32 * (k % 2) + l] >> (4 * (k / 2))) & 15;
+      const int high = (block->qh[32 * half + l] >> (2 * k)) & 3;
+      u[l] = static_cast<uint8_t>(low | high << 4);
+    }
+    put_scale<uint16_t>(scales, row, block->d);
+    for (int h = 0; h < 2; ++h) scales[64 + 16 * (2 * b + h) + row] = static_cast<uint8_t>(block->scales[2 * b + h]);
+  }
+};
+struct Q3K {
+  using Block = quant::BlockQ3K;
+  static void read(const Block* block, int b, int row, uint8_t* u, uint8_t* scales) {
+    for (int l = 0; l < 32; ++l) {
+      const int low = (block->qs[32 * (b / 4) + l] >> (2 * (b % 4))) & 3, high = (block->hmask[l] >> b) & 1;
+      u[l] = static_cast<uint8_t>(low | high << 2);
+    }
+    put_scale<uint16_t>(scales, row, block->d);
+    for (int g = 2 * b; g < 2 * b + 2; ++g) {
+      const int low = (block->scales[g % 8] >> (4 * (g / 8))) & 15;
+      const int high = (block->scales[8 + g % 4] >> (2 * (g / 4))) & 3;
+      scales[64 + 16 * g + row] = static_cast<uint8_t>((low | high << 4) - 32);
+    }
+  }
+};
+struct Q2K {
+  using Block = quant::BlockQ2K;
+  static void read(const Block* block, int b, int row, uint8_t* u, uint8_t* scales) {
+    for (int l = 0; l < 32; ++l) u[l] = (block->qs[32 * (b / 4) + l] >> (2 * (b % 4))) & 3;
+    put_scale<uint16_t>(scales, row, block->d);
+    put_scale<uint16_t>(scales + 32, row, block->dmin);
+    for (int g = 2 * b; g < 2 * b + 2; ++g) scales[64 + 16 * g + row] = block->scales[g];
+  }
+};
+
+template <class F>
+void pack_row(const PanelMatrix& m, const std::byte* blocks, int row, uint8_t* panel) {
+  const auto* block = reinterpret_cast<const typename F::Block*>(blocks);
+  const size_t record = record_bytes(m.shape), levels = level_bytes(m.shape.bits);
+  for (int64_t at = 0; at < m.n_blocks; at += m.shape.blocks, panel += record) {
+    const int n = static_cast<int>(std::min<int64_t>(m.shape.blocks, m.n_blocks - at));
+    for (int b = 0; b < n; ++b) {
+      alignas(64) uint8_t u[kPanelBlock];
+      F::read(block, b, row, u, panel);
+      put_levels(m.shape.bits, u, row, panel + m.shape.scale_bytes + static_cast<size_t>(b) * levels);
+    }
+    block += F::Block::kElems == kPanelBlock ? n : 1;
+  }
+}
+
+using PackRow = void (*)(const PanelMatrix&, const std::byte*, int, uint8_t*);
+struct Row {
+  DType type;
+  PanelShape shape;
+  PackRow pack;
+};
+constexpr Row kFormats[] = {
+    {DType::q8_0, kPanelQ8_0, pack_row<Q8_0>},     {DType::q4_0, kPanelQ4_0, pack_row<Nibbles<quant::BlockQ4_0>>},
+    {DType::q4_1, kPanelQ4_1, pack_row<Q4_1>},     {DType::q5_0, kPanelQ5_0, pack_row<Q5_0>},
+    {DType::q5_1, kPanelQ5_1, pack_row<Q5_1>},     {DType::iq4_nl, kPanelIQ4NL, pack_row<Nibbles<quant::BlockIQ4NL>>},
+    {DType::mxfp4, kPanelMXFP4, pack_row<MXFP4>},  {DType::q2_k, kPanelQ2K, pack_row<Q2K>},
+    {DType::q3_k, kPanelQ3K, pack_row<Q3K>},       {DType::q4_k, kPanelQ4K, pack_row<Q4K>},
+    {DType::q5_k, kPanelQ5K, pack_row<Q5K>},       {DType::q6_k, kPanelQ6K, pack_row<Q6K>},
+    {DType::iq4_xs, kPanelIQ4XS, pack_row<IQ4XS>},
+};
+
+const Row* find_row(DType type) {
+  for (const Row& row : kFormats) {
+    if (row.type == type) return &row;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+PanelMatrix plan_panels(const KernelSet& kernels, const Weight& weight) {
+  const Row* row = find_row(weight.dtype());
+  const PanelMultiply multiply = panel_kernel(kernels, weight.dtype());
+  if (row == nullptr || multiply == nullptr || weight.table_only || weight.exact_activations || weight.n_mats != 1 ||
+      weight.out < 2 || weight.in > kMaxPanelRow) {
+    return {};
+  }
+  PanelMatrix m = {.shape = row->shape, .multiply = multiply, .in = weight.in, .out = weight.out};
+  m.n_blocks = weight.in / kPanelBlock;
+  m.n_panels = (weight.out + kPanelRows - 1) / kPanelRows;
+  m.panel_bytes =
+      static_cast<size_t>((m.n_blocks + row->shape.blocks - 1) / row->shape.blocks) * record_bytes(row->shape);
+  return m;
+}
+
+void pack_panel(const PanelMatrix& m, const Weight& weight, int64_t p) {
+  const PackRow pack = find_row(weight.dtype())->pack;
+  uint8_t* panel = m.data + static_cast<size_t>(p) * m.panel_bytes;
+  const int64_t first = p * kPanelRows, n = std::min<int64_t>(kPanelRows, m.out - first);
+  for (int64_t r = 0; r < n; ++r) pack(m, weight.host.row(first + r), static_cast<int>(r), panel);
+}
+
+}  // namespace ridge::cpu
