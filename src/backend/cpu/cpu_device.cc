@@ -134,7 +134,7 @@ Result<void> CpuDevice::check(const KvLayer& kv, size_t layer) const {
   const std::array<std::pair<DType, int32_t>, 2> sides = {{{kv.k_type, kv.k_dim}, {kv.v_type, kv.v_dim}}};
   for (const auto& [type, dim] : sides) {
     const quant::Format* format = quant::find_format(type);
-    if (format == nullptr || format->encode == nullptr) {
+    if (format == nullptr || format->encode == nullptr || format->block_elems > 32) {
       return fail(ErrorCode::unsupported,
                   "KV layer {}: a cache of type {} cannot be written; use f32, f16, bf16, q8_0 or q4_0", layer,
                   ridge::info(type).name);
