@@ -162,6 +162,10 @@ void Cli::positional(std::string name, std::string& target, std::string help) {
   impl_->positional = impl_->app.add_option(name, target, help)->type_name("");
 }
 
+void Cli::positionals(std::string name, std::vector<std::string>& target, std::string help) {
+  impl_->positional = impl_->app.add_option(name, target, help)->type_name("");
+}
+
 bool Cli::has_positional() const {
   return impl_->positional != nullptr && impl_->positional->count() > 0;
 }

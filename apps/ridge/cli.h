@@ -36,6 +36,9 @@ class Cli {
   // The one word without a flag.
   void positional(std::string name, std::string& target, std::string help);
 
+  // Several words without a flag; the command says how many it wants.
+  void positionals(std::string name, std::vector<std::string>& target, std::string help);
+
   enum class Parsed : uint8_t { run, help_was_printed };
   // Errors: invalid_argument.
   Result<Parsed> parse(const std::vector<std::string>& args);

@@ -41,6 +41,7 @@ int cmd_inspect(const std::vector<std::string>& args, const ProcessStart& start)
 int cmd_device(const std::vector<std::string>& args, const ProcessStart& start);
 int cmd_tokenize(const std::vector<std::string>& args, const ProcessStart& start);
 int cmd_template(const std::vector<std::string>& args, const ProcessStart& start);
+int cmd_quantize(const std::vector<std::string>& args, const ProcessStart& start);
 int cmd_logits(const std::vector<std::string>& args, const ProcessStart& start);
 int cmd_ceilings(const std::vector<std::string>& args, const ProcessStart& start);
 int cmd_bench(const std::vector<std::string>& args, const ProcessStart& start);

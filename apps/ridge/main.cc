@@ -17,6 +17,7 @@ constexpr Command kCommands[] = {
     {"ceilings", "the roofs of this machine: read bandwidth, caches, peak arithmetic", cmd_ceilings},
     {"tokenize", "text to token ids, or back with --decode", cmd_tokenize},
     {"template", "render a chat template", cmd_template},
+    {"quantize", "a model file in fewer bits, and what that costs", cmd_quantize},
     {"logits", "logits at every position, for checking against a reference", cmd_logits},
 };
 

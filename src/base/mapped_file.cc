@@ -65,4 +65,11 @@ MappedFile::Residency MappedFile::residency() const {
   return r;
 }
 
+void release_pages(std::span<const std::byte> mapped) {
+  const auto page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
+  const auto begin = reinterpret_cast<uintptr_t>(mapped.data());
+  const uintptr_t first = (begin + page - 1) & ~(page - 1), last = (begin + mapped.size()) & ~(page - 1);
+  if (last > first) madvise(reinterpret_cast<void*>(first), last - first, MADV_DONTNEED);
+}
+
 }  // namespace ridge

@@ -33,4 +33,9 @@ class MappedFile {
   size_t size_ = 0;
 };
 
+// Lets the system take back the pages of a mapped file that lie wholly inside these bytes, once they have been read for
+// the last time: a file larger than memory can then be walked through in little of it. Read again, they come from the
+// file again.
+void release_pages(std::span<const std::byte> mapped);
+
 }  // namespace ridge

@@ -1,11 +1,11 @@
 // Source: the GGUF specification (ggml, docs/gguf.md).
 #include "file/gguf_writer.h"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <type_traits>
 
-#include "base/atomic_file.h"
 #include "file/gguf_part.h"
 #include "file/gguf_split.h"
 
@@ -170,6 +170,53 @@ Result<void> GgufWriter::write(const std::filesystem::path& path) const {
   auto ok = emit([&file](std::span<const std::byte> b) { return file.write(b); });
   if (!ok) return in_context(fmt::format("'{}'", path.string()), std::move(ok.error()));
   return file.commit();
+}
+
+Result<GgufStream> GgufWriter::start(const std::filesystem::path& path) const {
+  const auto begin = [&]() -> Result<GgufStream> {
+    RIDGE_TRY(const uint32_t align, alignment());
+    RIDGE_TRY(const std::vector<std::byte> start, head(align));
+    RIDGE_TRY(AtomicFile file, AtomicFile::create(path));
+    GgufStream stream(std::move(file));
+    stream.alignment_ = align;
+    stream.pad_end_ = pad_end_;
+    for (const TensorView& t : tensors_) stream.sizes_.push_back(t.n_bytes());
+    RIDGE_CHECK_OK(stream.file_.write(start));
+    if (!tensors_.empty() || pad_end_) RIDGE_CHECK_OK(stream.pad(start.size()));
+    return stream;
+  };
+  auto stream = begin();
+  if (!stream) return in_context(fmt::format("'{}'", path.string()), std::move(stream.error()));
+  return stream;
+}
+
+Result<void> GgufStream::pad(uint64_t n_bytes) {
+  const std::vector<std::byte> zeros(static_cast<size_t>(gguf::align_up(n_bytes, alignment_) - n_bytes));
+  return file_.write(zeros);
+}
+
+Result<void> GgufStream::write(std::span<const std::byte> bytes) {
+  while (!bytes.empty()) {
+    if (tensor_idx_ == sizes_.size())
+      return fail(ErrorCode::invalid_argument, "{} bytes more than the {} tensors have", bytes.size(), sizes_.size());
+    const uint64_t size = sizes_[tensor_idx_];
+    const auto n = static_cast<size_t>(std::min<uint64_t>(bytes.size(), size - n_written_));
+    RIDGE_CHECK_OK(file_.write(bytes.first(n)));
+    bytes = bytes.subspan(n);
+    n_written_ += n;
+    if (n_written_ < size) continue;
+    n_written_ = 0;
+    if (++tensor_idx_ < sizes_.size() || pad_end_) RIDGE_CHECK_OK(pad(size));
+  }
+  return {};
+}
+
+Result<void> GgufStream::finish() {
+  if (tensor_idx_ < sizes_.size()) {
+    return fail(ErrorCode::invalid_argument, "the data of tensor {} of {} ends after {} of {} bytes", tensor_idx_ + 1,
+                sizes_.size(), n_written_, sizes_[tensor_idx_]);
+  }
+  return file_.commit();
 }
 
 Result<std::vector<std::byte>> GgufWriter::serialise() const {

@@ -250,5 +250,59 @@ TEST(GgufWriter, says_where_it_cannot_write) {
   EXPECT_EQ(dir.n_files(), 1u);
 }
 
+// A stream is the same file, whatever the pieces; until finish() the name keeps what it had.
+TEST(GgufStream, gives_the_bytes_of_write_for_any_pieces) {
+  std::vector<std::byte> data(5 * 34 * 3);
+  for (size_t i = 0; i < data.size(); ++i) data[i] = static_cast<std::byte>(i * 7);
+  GgufWriter w;
+  w.add("general.architecture", std::string_view("x"));
+  const auto tensor = [&](std::string_view name, int64_t rows) {
+    TensorView t{.name = name, .dtype = DType::q8_0, .n_dims = 2, .ne = {32, rows, 1, 1}, .data = data.data()};
+    w.add_tensor(t);
+    return std::span<const std::byte>(data).first(t.n_bytes());
+  };
+  std::vector<std::byte> all;
+  for (const auto& [name, rows] : {std::pair{"a", 3}, std::pair{"b", 5}, std::pair{"c", 1}}) {
+    const auto bytes = tensor(name, rows);
+    all.insert(all.end(), bytes.begin(), bytes.end());
+  }
+  const auto expected = w.serialise();
+  ASSERT_TRUE(expected);
+  const auto path = std::filesystem::temp_directory_path() / ("ridge-stream-" + std::to_string(getpid()) + ".gguf");
+  for (const size_t piece : {size_t{1}, size_t{7}, size_t{102}, all.size()}) {
+    std::filesystem::remove(path);
+    auto stream = w.start(path);
+    ASSERT_TRUE(stream) << stream.error().message;
+    for (size_t at = 0; at < all.size(); at += piece)
+      ASSERT_TRUE(stream->write(std::span(all).subspan(at, std::min(piece, all.size() - at))));
+    EXPECT_FALSE(std::filesystem::exists(path));
+    ASSERT_TRUE(stream->finish());
+    const auto read = MappedFile::open(path);
+    ASSERT_TRUE(read);
+    ASSERT_EQ(read->bytes().size(), expected->size());
+    EXPECT_EQ(std::memcmp(read->bytes().data(), expected->data(), expected->size()), 0) << piece;
+  }
+  std::filesystem::remove(path);
+}
+
+TEST(GgufStream, too_much_and_too_little_data_are_refused_and_leave_no_file) {
+  const std::vector<std::byte> data(34);
+  GgufWriter w;
+  w.add_tensor({.name = "a", .dtype = DType::q8_0, .n_dims = 1, .ne = {32, 1, 1, 1}});
+  const auto path = std::filesystem::temp_directory_path() / ("ridge-short-" + std::to_string(getpid()) + ".gguf");
+  {
+    auto stream = w.start(path);
+    ASSERT_TRUE(stream);
+    ASSERT_TRUE(stream->write(std::span(data).first(33)));
+    const auto early = stream->finish();
+    ASSERT_FALSE(early);
+    EXPECT_EQ(early.error().code, ErrorCode::invalid_argument);
+    ASSERT_TRUE(stream->write(std::span(data).first(1)));
+    EXPECT_FALSE(stream->write(std::span(data).first(1)));
+  }
+  EXPECT_FALSE(std::filesystem::exists(path));
+  EXPECT_FALSE(w.start("/nonexistent/folder/x.gguf"));
+}
+
 }  // namespace
 }  // namespace ridge
