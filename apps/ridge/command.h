@@ -41,6 +41,8 @@ int cmd_inspect(const std::vector<std::string>& args, const ProcessStart& start)
 int cmd_device(const std::vector<std::string>& args, const ProcessStart& start);
 int cmd_tokenize(const std::vector<std::string>& args, const ProcessStart& start);
 int cmd_template(const std::vector<std::string>& args, const ProcessStart& start);
+int cmd_perplexity(const std::vector<std::string>& args, const ProcessStart& start);
+int cmd_imatrix(const std::vector<std::string>& args, const ProcessStart& start);
 int cmd_quantize(const std::vector<std::string>& args, const ProcessStart& start);
 int cmd_logits(const std::vector<std::string>& args, const ProcessStart& start);
 int cmd_ceilings(const std::vector<std::string>& args, const ProcessStart& start);

@@ -17,6 +17,8 @@ constexpr Command kCommands[] = {
     {"ceilings", "the roofs of this machine: read bandwidth, caches, peak arithmetic", cmd_ceilings},
     {"tokenize", "text to token ids, or back with --decode", cmd_tokenize},
     {"template", "render a chat template", cmd_template},
+    {"perplexity", "how well a model predicts a text, and how far it lies from another", cmd_perplexity},
+    {"imatrix", "which columns of the weights matter, for quantize", cmd_imatrix},
     {"quantize", "a model file in fewer bits, and what that costs", cmd_quantize},
     {"logits", "logits at every position, for checking against a reference", cmd_logits},
 };
