@@ -88,21 +88,24 @@ Result<Imatrix> from_dat(std::span<const std::byte> bytes) {
   return m;
 }
 
-Result<Imatrix> from_file(const std::filesystem::path& path) {
-  RIDGE_TRY(const MappedFile file, MappedFile::open(path));
-  const auto bytes = file.bytes();
-  if (bytes.size() < 4 || std::memcmp(bytes.data(), gguf::kMagic.data(), 4) != 0) return from_dat(bytes);
-  RIDGE_TRY(const GgufFile parsed, GgufFile::parse(bytes));
-  return from_gguf(parsed);
-}
-
 }  // namespace
 
-Result<Imatrix> Imatrix::load(const std::filesystem::path& path) {
-  auto m = from_file(path);
+Result<Imatrix> Imatrix::parse(std::span<const std::byte> bytes) {
+  const auto read = [&]() -> Result<Imatrix> {
+    if (bytes.size() < 4 || std::memcmp(bytes.data(), gguf::kMagic.data(), 4) != 0) return from_dat(bytes);
+    RIDGE_TRY(const GgufFile parsed, GgufFile::parse(bytes));
+    return from_gguf(parsed);
+  };
+  auto m = read();
   if (m && m->entries.empty())
-    return fail(ErrorCode::bad_file, "'{}': holds no importance matrix (no tensor ends in {})", path.string(), kSums);
-  if (!m && m.error().code == ErrorCode::bad_file) return in_context(fmt::format("'{}'", path.string()), m.error());
+    return fail(ErrorCode::bad_file, "holds no importance matrix (no tensor's name ends in {})", kSums);
+  return m;
+}
+
+Result<Imatrix> Imatrix::load(const std::filesystem::path& path) {
+  RIDGE_TRY(const MappedFile file, MappedFile::open(path));
+  auto m = parse(file.bytes());
+  if (!m) return in_context(fmt::format("'{}'", path.string()), std::move(m.error()));
   return m;
 }
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,6 +29,8 @@ struct Imatrix {
 
   // Errors: not_found, io, bad_file, limit.
   static Result<Imatrix> load(const std::filesystem::path& path);
+  // Of the bytes of such a file. Errors: bad_file, unsupported, limit.
+  static Result<Imatrix> parse(std::span<const std::byte> bytes);
   // Errors: io.
   Result<void> save(const std::filesystem::path& path) const;
 
