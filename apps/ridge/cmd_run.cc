@@ -7,6 +7,7 @@
 #include "answer.h"
 #include "builtin_model.h"
 #include "command.h"
+#include "grammar_flags.h"
 #include "show_accounts.h"
 #include "show_brief.h"
 #include "term.h"
@@ -18,6 +19,7 @@ namespace {
 struct RunFlags {
   ModelFlags model;
   SamplingParams sampling;
+  GrammarFlags grammar;
   std::string prompt, prompt_file, system, json_path, chat_variables;
   std::vector<std::string> stops;
   int n_predict = -1;
@@ -44,6 +46,7 @@ void add_flags(Cli& cli, RunFlags& f) {
   cli.flag("--no-perf", f.no_perf, "no accounts after the answer");
   cli.value("--json", f.json_path, "file for the accounts as JSON; - for standard output");
   add_sampling_flags(cli, f.sampling);
+  add_grammar_flags(cli, f.grammar);
 }
 
 Result<std::string> prompt_text(const Cli& cli, const RunFlags& f) {
@@ -76,6 +79,7 @@ Result<std::vector<int32_t>> prompt_tokens(Engine& engine, const RunFlags& f, co
 
 Result<int> run(const Cli& cli, RunFlags& f, const ProcessStart& start, TimeBook& book) {
   RIDGE_TRY(const std::string text, prompt_text(cli, f));
+  RIDGE_TRY(const std::optional<Constraint> grammar, constraint_of(cli, f.grammar));
   for (std::string& s : f.stops) s = f.no_escape ? s : unescape(s);
   f.model.options.on_progress = load_progress();
   book.add(Stage::arguments, start.main_ns, now_ns());
@@ -91,6 +95,7 @@ Result<int> run(const Cli& cli, RunFlags& f, const ProcessStart& start, TimeBook
                   .sampling = f.sampling,
                   .max_tokens = f.n_predict,
                   .stop = f.stops,
+                  .grammar = grammar,
                   .show_special = f.special,
                   .text_continues = !f.chat};
   RIDGE_TRY(const Answer answer, stream_answer(*engine, std::move(request), book));

@@ -73,8 +73,8 @@ class Engine {
   // Errors: unsupported (no template), template_error (its message, with the line).
   Result<ChatPrompt> chat_prompt(std::span<const Message> messages, const ChatOptions& options = {}) const;
 
-  // Errors: invalid_argument (a field, its value, its range), context_exceeded (both lengths), limit (the queue is
-  // full).
+  // Errors: invalid_argument (a field, its value, its range; a constraint, with the place in it), context_exceeded
+  // (both lengths), limit (the queue is full; a constraint too large).
   Result<EventStream> submit(Request request);
 
  private:

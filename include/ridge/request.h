@@ -14,12 +14,21 @@
 
 namespace ridge {
 
+// What an answer must look like: enforced token by token. A constraint that cannot be enforced is an error of submit().
+struct Constraint {
+  enum class Kind : uint8_t { gbnf, json_schema, json_object, regex, choices };
+  Kind kind = Kind::gbnf;
+  std::string text;                  // the grammar, the schema, the expression
+  std::vector<std::string> choices;  // of Kind::choices: the answer is one of these
+};
+
 struct Request {
   std::vector<int32_t> tokens;  // the prompt, at least one token
   SamplingParams sampling;
-  int32_t max_tokens = -1;        // -n; -1: until the model ends its answer or the context is full; 0: prefill only
-  std::vector<std::string> stop;  // at most 16 strings of at most 256 bytes; never shown, not even in part
-  bool show_special = false;      // write control tokens as text
+  int32_t max_tokens = -1;            // -n; -1: until the model ends its answer or the context is full; 0: prefill only
+  std::vector<std::string> stop;      // at most 16 strings of at most 256 bytes; never shown, not even in part
+  std::optional<Constraint> grammar;  // what the answer must match; it ends where nothing more may follow
+  bool show_special = false;          // write control tokens as text
   bool text_continues =
       true;  // the answer goes on inside a text; false drops the space that a tokeniser puts before a first word
 };

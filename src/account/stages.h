@@ -29,11 +29,13 @@ enum class Stage : uint8_t {
   start_engine,
   render_template,  // messages to text
   tokenise,
-  submit,    // checking a request and handing it over
-  queue,     // waiting for admission
-  schedule,  // choosing a step's rows
-  prefill,   // forward passes that hold prompt rows
-  decode,    // forward passes of one row a sequence
+  grammar_compile,  // a constraint to its automaton, where it was not kept from before
+  submit,           // checking a request and handing it over
+  queue,            // waiting for admission
+  schedule,         // choosing a step's rows
+  prefill,          // forward passes that hold prompt rows
+  decode,           // forward passes of one row a sequence
+  grammar_mask,     // which tokens a constraint allows, and its step over the one chosen
   sample,
   detokenise,   // ids to text, stop strings
   emit,         // handing events over

@@ -144,18 +144,34 @@ void EngineCore::charge_forward(int64_t start_ns, int64_t end_ns) {
 // sample -> commit for one sequence: a token, its text, its event, and whether the answer ends with it.
 Result<std::optional<EngineCore::Ending>> EngineCore::sample(Sequence& s, std::span<const float> logits) {
   const int64_t t0 = now_ns();
-  RIDGE_TRY(const sample::SampleResult chosen, s.chain.sample(logits, 0, static_cast<uint64_t>(s.tokens.size())));
+  std::span<const uint32_t> allowed;
+  if (s.grammar != nullptr) {
+    RIDGE_TRY(allowed, s.grammar->mask());
+  }
+  const int64_t masked = now_ns();
+  RIDGE_TRY(const sample::SampleResult chosen,
+            s.chain.sample(logits, 0, static_cast<uint64_t>(s.tokens.size()), allowed));
   s.chain.accept(chosen.token);
   s.tokens.push_back(chosen.token);
+  const int64_t sampled = now_ns();
+  s.book.add(Stage::sample, masked, sampled);
+  bool is_end = tokenizer_.is_eog(chosen.token);
+  if (s.grammar != nullptr) {
+    if (!s.grammar->accept(chosen.token))
+      return fail(ErrorCode::internal, "token {} was chosen against the grammar", chosen.token);
+    // Nothing more may follow: the model's own end token would cost another forward pass.
+    is_end = is_end || s.grammar->must_end();
+    s.book.add(Stage::grammar_mask, t0, masked);
+    s.book.add(Stage::grammar_mask, sampled, now_ns());
+  }
   const int64_t t1 = now_ns();
-  s.book.add(Stage::sample, t0, t1);
   if (s.first_token_ns == 0) s.first_token_ns = t1;
   s.token_ms.push_back(ms_from_ns(t1 - s.received_ns));
 
-  const bool is_end = tokenizer_.is_eog(chosen.token);
   TokenEvent event{.id = chosen.token, .text = {}, .logprob = chosen.logprob, .top = {}};
   for (const sample::TokenLogprob& t : chosen.top) event.top.push_back({t.token, t.logprob});
-  if (!is_end || s.request.show_special) event.text = push_text(s, s.detokenizer.push(chosen.token));
+  if (!tokenizer_.is_eog(chosen.token) || s.request.show_special)
+    event.text = push_text(s, s.detokenizer.push(chosen.token));
   std::optional<Ending> ending;
   if (s.stops.stopped() || is_end || static_cast<int32_t>(s.tokens.size()) >= s.n_limit)
     ending = finish_text(s, is_end);

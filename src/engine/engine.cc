@@ -7,6 +7,7 @@
 
 #include "device/machine.h"
 #include "engine/chat.h"
+#include "engine/constrain.h"
 #include "engine/core.h"
 #include "engine/forecast.h"
 #include "engine/loader.h"
@@ -72,6 +73,7 @@ struct Engine::Impl {
   std::shared_ptr<sample::SamplerScratch> scratch;  // of the engine thread
   int32_t n_ctx = 0;
   ExecutedPath path;
+  std::unique_ptr<Constraints> constraints;
   std::unique_ptr<EngineCore> core;  // last: its thread uses all of the above
 };
 
@@ -133,6 +135,7 @@ Result<std::unique_ptr<Engine>> Engine::load(const EngineOptions& options) {
                   .placement_note = m.placement_note,
                   .kernels = runner->describe_step()};
     RIDGE_TRY(impl->scratch, sample::SamplerScratch::create(m.info.n_vocab));
+    impl->constraints = std::make_unique<Constraints>(*m.tokenizer);
     impl->core = std::make_unique<EngineCore>(std::move(runner), *m.tokenizer, options.n_parallel,
                                               static_cast<size_t>(options.max_queue));
     impl->core->start();
@@ -208,6 +211,13 @@ Result<EventStream> Engine::submit(Request request) {
   RIDGE_CHECK_OK(sample::validate(request.sampling, n_vocab));
   if (!request.sampling.seed) request.sampling.seed = (uint64_t{std::random_device{}()} << 32) | std::random_device{}();
 
+  const int64_t checked = now_ns();
+  std::unique_ptr<grammar::TokenMatcher> matcher;
+  if (request.grammar) {
+    RIDGE_TRY(matcher, e.constraints->matcher(*request.grammar));
+  }
+  const int64_t compiled = now_ns();
+
   const auto text_of = [&tokenizer](int32_t id, std::string& out) { out += tokenizer.piece(id, true); };
   RIDGE_TRY(sample::SamplerChain chain,
             sample::SamplerChain::create(request.sampling, {.n_vocab = n_vocab,
@@ -223,6 +233,7 @@ Result<EventStream> Engine::submit(Request request) {
       std::move(request), state, std::move(chain),
       Detokenizer(tokenizer, {.render_special = request.show_special, .text_start = !request.text_continues}),
       std::move(stops));
+  s->grammar = std::move(matcher);
   s->tokens = s->request.tokens;
   s->n_prompt = static_cast<int32_t>(s->tokens.size());
   s->n_limit = s->n_prompt + static_cast<int32_t>(n_new);
@@ -230,7 +241,9 @@ Result<EventStream> Engine::submit(Request request) {
   s->token_ms.reserve(static_cast<size_t>(n_new));
   s->received_ns = start;
   s->submitted_ns = now_ns();
-  s->book.add(Stage::submit, start, s->submitted_ns);
+  s->book.add(Stage::submit, start, checked);
+  if (s->grammar != nullptr) s->book.add(Stage::grammar_compile, checked, compiled);
+  s->book.add(Stage::submit, s->grammar != nullptr ? compiled : checked, s->submitted_ns);
   if (!e.core->submit(std::move(s))) {
     return fail(ErrorCode::limit, "the queue is full ({} requests wait): try again later", e.core->inbox_capacity());
   }

@@ -11,6 +11,7 @@
 #include "ridge/engine.h"
 #include "sample/chain.h"
 #include "text/detokenizer.h"
+#include "text/grammar/token_matcher.h"
 #include "text/stop_matcher.h"
 
 namespace ridge {
@@ -38,6 +39,7 @@ struct Sequence {
   sample::SamplerChain chain;
   Detokenizer detokenizer;
   StopMatcher stops;
+  std::unique_ptr<grammar::TokenMatcher> grammar;  // none: the answer is free
 
   std::vector<int32_t> tokens;  // prompt and answer so far; room for all of it is reserved at submit
   int32_t n_prompt = 0;
