@@ -133,6 +133,7 @@ int cmd_inspect(const std::vector<std::string>& args, const ProcessStart&) {
                                        flags.options.model_path, file->version(), human_bytes(file->file_bytes()),
                                        file->shards().size(), file->shards().size() == 1 ? "" : "s",
                                        file->alignment()));
+  if (file->get_or<bool>("ridge.synthetic", false).value_or(false)) warn("synthetic weights, speed only");
   print_metadata(*file, style);
   print_vocabulary(*file, style);
   if (file->tensors().empty()) {

@@ -47,6 +47,7 @@ int cmd_quantize(const std::vector<std::string>& args, const ProcessStart& start
 int cmd_logits(const std::vector<std::string>& args, const ProcessStart& start);
 int cmd_ceilings(const std::vector<std::string>& args, const ProcessStart& start);
 int cmd_bench(const std::vector<std::string>& args, const ProcessStart& start);
+int cmd_synth(const std::vector<std::string>& args, const ProcessStart& start);
 
 // "error: <sentence>" on standard error; returns the exit code.
 int report(const Error& error);

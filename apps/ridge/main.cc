@@ -14,6 +14,7 @@ constexpr Command kCommands[] = {
     {"inspect", "what is in a GGUF file, and what it will take in memory", cmd_inspect},
     {"device", "this machine, its instruction sets and threads, and what will be used", cmd_device},
     {"bench", "speed of a model, in the table of llama-bench, with shares of the roofs", cmd_bench},
+    {"synth", "a model of known shapes with random weights, for measuring speed", cmd_synth},
     {"ceilings", "the roofs of this machine: read bandwidth, caches, peak arithmetic", cmd_ceilings},
     {"tokenize", "text to token ids, or back with --decode", cmd_tokenize},
     {"template", "render a chat template", cmd_template},

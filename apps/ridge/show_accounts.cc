@@ -139,6 +139,7 @@ std::string account_tables(const RunAccount& a, const Style& style) {
   out += style.bold("what ran") + "\n";
   out += fmt::format("  {}  {} ({} parameters, {})\n", a.model.architecture, a.model.path, grouped(a.model.n_params),
                      human_bytes(a.model.file_bytes));
+  if (a.model.is_synthetic) out += "  " + style.warn("synthetic weights, speed only") + "\n";
   out += fmt::format("  backend {}, isa {}: {}\n", a.path.backend, a.path.isa, a.path.isa_reason);
   out += fmt::format("  {}\n", a.path.threads_reason);
   if (!a.path.placement_note.empty()) out += "  " + style.warn(a.path.placement_note) + "\n";
@@ -178,7 +179,8 @@ std::string account_json(const RunAccount& a, const std::string& text) {
                   {"file_bytes", a.model.file_bytes},
                   {"n_ctx", a.n_ctx},
                   {"n_ctx_train", a.model.n_ctx_train},
-                  {"formats", formats}};
+                  {"formats", formats},
+                  {"synthetic", a.model.is_synthetic}};
   doc["path"] = {{"backend", a.path.backend},
                  {"isa", a.path.isa},
                  {"isa_reason", a.path.isa_reason},

@@ -22,6 +22,7 @@ struct ModelInfo {
   std::string note;       // e.g. that the context was cut; "" when there is nothing to say
   std::string tokenizer;  // kind and pre-tokeniser
   bool has_chat_template = false;
+  bool is_synthetic = false;  // random weights of `ridge synth`: speed only; the note says so too
 };
 
 }  // namespace ridge

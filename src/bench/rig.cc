@@ -22,10 +22,6 @@ Result<std::unique_ptr<Rig>> Rig::open(const RigOptions& options) {
   return rig;
 }
 
-bool Rig::is_synthetic() const {
-  return loaded_.file->get_or<bool>("ridge.synthetic", false).value_or(false);
-}
-
 Result<void> Rig::arrange(const Layout& layout) {
   tables_.clear();
   runner_.reset();

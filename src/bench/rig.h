@@ -56,7 +56,7 @@ class Rig {
   DeviceInfo device() const { return loaded_.device->info(); }
   std::string describe(const Verb& v) const { return loaded_.device->describe(v); }
   std::vector<std::string> kernels() const { return runner_->describe_step(); }
-  bool is_synthetic() const;
+  bool is_synthetic() const { return loaded_.info.is_synthetic; }
 
  private:
   struct Row {

@@ -113,6 +113,10 @@ Result<LoadedModel> load_model_file(const EngineOptions& options, const LoadPart
   }
   tell(options, Stage::bind_weights, 0.9);
   m.info.n_ctx = choose_context(options, m.info.n_ctx_train, m.info.note);
+  RIDGE_TRY(m.info.is_synthetic, m.file->get_or<bool>("ridge.synthetic", false));
+  if (m.info.is_synthetic) {
+    m.info.note = fmt::format("synthetic weights, speed only{}{}", m.info.note.empty() ? "" : "; ", m.info.note);
+  }
   if (m.tokenizer && m.tokenizer->n_vocab() > m.info.n_vocab) {
     return fail(ErrorCode::bad_file, "the vocabulary has {} tokens and the embedding table {} rows",
                 m.tokenizer->n_vocab(), m.info.n_vocab);
