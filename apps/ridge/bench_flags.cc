@@ -1,9 +1,24 @@
 #include "bench_flags.h"
 
+#include <algorithm>
+
 namespace ridge::app {
 namespace {
 
 constexpr int kMaxTokens = 1 << 20;
+
+void add_closer_looks(Cli& cli, BenchFlags& f) {
+  cli.flag("--ops", f.is_ops, "each verb of a step of -p rows and of one row: time, bytes, operations, share of roof");
+  cli.flag("--batched", f.is_batched, "many sequences at once, as llama-batched-bench: -npp, -ntg, -npl");
+  const auto numbers = [&cli](const char* name, std::vector<int>& out, int min, int max, const char* help) {
+    cli.setter(
+        name, [&out, min, max](std::string_view v) { return bench::add_numbers(v, min, max, out); }, help, "");
+  };
+  numbers("-npp", f.batched.n_prompt, 0, kMaxTokens, "--batched: prompt tokens of each sequence");
+  numbers("-ntg", f.batched.n_gen, 0, kMaxTokens, "--batched: tokens that each sequence generates");
+  numbers("-npl", f.batched.n_parallel, 1, 1024, "--batched: sequences at once");
+  cli.flag("-pps", f.batched.shared_prompt, "--batched: one prompt, which all sequences share");
+}
 
 }  // namespace
 
@@ -65,6 +80,23 @@ void add_bench_flags(Cli& cli, BenchFlags& f) {
         return {};
       },
       "no untimed run before the timed ones");
+  add_closer_looks(cli, f);
+}
+
+Result<void> check_bench_flags(const BenchFlags& f) {
+  if (!f.is_batched && !f.is_ops) return {};
+  const std::string_view name = f.is_batched ? "--batched" : "--ops";
+  if (f.is_batched && f.is_ops) return fail(ErrorCode::invalid_argument, "--batched and --ops are two different looks");
+  const bench::Axes& a = f.axes;
+  const size_t longest =
+      std::max({a.models.size(), a.n_threads.size(), a.n_batch.size(), a.n_ubatch.size(), a.type_k.size(),
+                a.type_v.size(), a.n_prompt.size(), a.n_gen.size(), a.n_depth.size(), a.flash_attn.size()});
+  if (longest > 1) {
+    return fail(ErrorCode::invalid_argument, "{} takes one value of each option, found a list of {}", name, longest);
+  }
+  const bench::OutputFormat other = f.is_batched ? bench::OutputFormat::jsonl : bench::OutputFormat::json;
+  if (f.format == bench::OutputFormat::md || f.format == other) return {};
+  return fail(ErrorCode::invalid_argument, "{} prints md or {}", name, f.is_batched ? "jsonl" : "json");
 }
 
 }  // namespace ridge::app

@@ -44,6 +44,21 @@ with tempfile.TemporaryDirectory() as folder:
     axes = ridge(*quick, '-p', 8, '-n', 0, '-ctk', 'f16,q8_0', '-ctv', 'f16', '-ub', '4', '-fa', '1', '--roofs', 'off')
     check.that(axes.code != 0 or all(word in axes.out for word in ('type_k', 'n_ubatch', 'fa')), axes)
 
+    batched = ridge('bench', '-m', MODEL, '-t', 1, '--batched', '-npp', '32', '-ntg', 4, '-npl', '1,2', '--roofs', 'off')
+    lines = batched.out.splitlines()
+    check.that(batched.code == 0 and lines[0].startswith('main: n_kv_max = 72, n_batch = 2048'), batched)
+    check.that([line.split('|')[3].strip() for line in lines[4:]] == ['1', '2'], batched)
+    many = ridge('bench', '-m', MODEL, '-t', 1, '--batched', '-npp', '32', '-ntg', 4, '-npl', '2', '-pps', '-o', 'jsonl', '--roofs', 'off')
+    check.that(json.loads(many.out)['is_pp_shared'] == 1 and json.loads(many.out)['n_kv'] == 40, many)
+    ops = ridge('bench', '-m', MODEL, '-t', 1, '--ops', '-p', 16, '-n', 2, '-r', 2)
+    check.that(ops.code == 0 and 'prefill: a step of 16 rows' in ops.out and 'decode: a step of 1 row' in ops.out, ops)
+    check.that('outside the verbs' in ops.out, ops)
+    ops = json.loads(ridge('bench', '-m', MODEL, '-t', 1, '--ops', '-p', 16, '-n', 2, '-r', 2, '-o', 'json').out)
+    check.that({row['phase'] for row in ops['ops']} == {'prefill', 'decode'} and all(row['kernel'] for row in ops['ops']), ops)
+    check.refusal(2, ridge('bench', '-m', MODEL, '--batched', '--roofs', 'off'), '-npp')
+    check.refusal(2, ridge('bench', '-m', MODEL, '--batched', '--ops'), 'different')
+    check.refusal(2, ridge('bench', '-m', MODEL, '--ops', '-t', '1,2'), 'one value')
+
     for args, code, word in ((('-p', 'x'), 2, "found 'x'"), (('-pg', '5'), 2, '512,128'), (('-o', 'xml'), 2, 'jsonl'),
                              (('-p', 0, '-n', 0), 2, 'nothing to run'), (('-r', 0), 2, '-r'), (('-ctk', 'q9'), 2, 'q9'),
                              (('--isa', 'mmx'), 4, 'mmx')):
