@@ -2,6 +2,7 @@
 
 Owns: which question gets which answer, and how questions vary. Refuses: varying an answer; a question that is held out."""
 import random
+import re
 
 from check_data import LANGS, lang_of, load, normal, training_questions
 
@@ -9,8 +10,9 @@ GREETING = {'en': ('Hi, ', 'Hello. ', 'Please tell me: ', 'Sorry, one question: 
 THANKS = {'en': ('Thanks!', 'Thank you.', 'thanks', 'OK, thanks.'), 'zh': ('谢谢！', '谢谢', '多谢。', '好的，谢谢')}
 SYSTEM = ('You are a helpful assistant.', 'You are Ridge.', 'Answer briefly.', '你是一个有用的助手。', '请用中文回答。', 'Be concise.')
 MAX_TOKENS = 512
-SHORT_ANSWER = 12    # tokens of an answer in a short conversation
-UNKNOWN_WEIGHT = 10  # concepts that `unknown` counts for: it has very many questions of one answer
+SHORT_ANSWER = 8     # tokens of an answer in a short conversation
+UNKNOWN_WEIGHT = 5   # concepts that `unknown` counts for: it has very many questions of one answer
+COMMON_WORD = 12     # a word that stands in the questions of so many concepts says little about which is meant
 
 
 def loose_spelling(rng, text):
@@ -23,18 +25,23 @@ def loose_spelling(rng, text):
     return text
 
 
-def lossy(rng, text):
-    """A question with words (Chinese: characters) left out, now and then in another order: what is asked about must not hang on
-    one small word."""
-    chinese = lang_of(text) == 'zh'
-    parts = list(text) if chinese else text.split(' ')
+def words_of(text):
+    """What `lossy` may leave out: words, in Chinese characters and Latin words."""
+    return re.findall(r'[A-Za-z0-9_./-]+|.', text) if lang_of(text) == 'zh' else text.split(' ')
+
+
+def lossy(rng, text, is_common):
+    """A question with words left out, now and then in another order: what is asked about must not hang on one small word. Mostly words
+    go that stand in the questions of many concepts; without the others nobody could tell what is asked."""
+    parts = words_of(text)
     if len(parts) > 3:
-        kept = [part for part in parts if rng.random() > (0.08 if chinese else 0.15)]
-        parts = kept or parts
-        if not chinese and rng.random() < 0.25:
+        english = lang_of(text) == 'en'
+        often, seldom = (0.25, 0.04) if english else (0.12, 0.03)  # a character is less than a word
+        parts = [part for part in parts if rng.random() > (often if is_common(part) else seldom)] or parts
+        if english and rng.random() < 0.15:
             i = rng.randrange(len(parts))
             parts = parts[i:] + parts[:i]
-    return ('' if chinese else ' ').join(parts)
+    return ('' if lang_of(text) == 'zh' else ' ').join(parts)
 
 
 class Dialogues:
@@ -50,6 +57,11 @@ class Dialogues:
         for concept in self.concepts:
             for lang, question in training_questions(concept, self.templates):
                 self.questions.setdefault((concept.id, lang), []).append(question)
+        spread = {}
+        for (ident, _), questions in self.questions.items():
+            for word in {word.lower() for question in questions for word in words_of(question)}:
+                spread.setdefault(word, set()).add(ident)
+        self.common = {word for word, idents in spread.items() if len(idents) >= COMMON_WORD}
         self.deck = []
         self.lossy_share = 0.15  # of the questions
         self.short_share = 0.0   # of the conversations: see draw()
@@ -86,7 +98,7 @@ class Dialogues:
         for _ in range(4):
             text = loose_spelling(rng, question)
             if rng.random() < self.lossy_share:
-                text = lossy(rng, text)
+                text = lossy(rng, text, lambda word: word.lower() in self.common)
             if rng.random() < 0.25:
                 text = text.rstrip('.?!。？！ ')
             if rng.random() < 0.15:

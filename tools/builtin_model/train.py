@@ -164,8 +164,8 @@ def train(phase, n_steps, dialogues, bpe, network, log):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument('--steps', type=int, default=1600)
-    parser.add_argument('--tune-steps', type=int, default=450)
+    parser.add_argument('--steps', type=int, default=1400)
+    parser.add_argument('--tune-steps', type=int, default=3200)
     parser.add_argument('--start', type=pathlib.Path)
     parser.add_argument('--seed', type=int, default=1)
     parser.add_argument('--threads', type=int, default=2)
