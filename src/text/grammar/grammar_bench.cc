@@ -9,6 +9,7 @@
 #include "golden_dir.h"
 #include "text/grammar/gbnf.h"
 #include "text/grammar/json_gbnf.h"
+#include "text/grammar/schema.h"
 #include "text/grammar/token_matcher.h"
 #include "vocab_reader.h"
 
@@ -94,6 +95,13 @@ int main() {
               "p99 us", "worst us", "1st worst", "forced", "cache MB");
   const Case cases[] = {
       {"json (gbnf)", parse_gbnf(grammar::testing::kJsonGbnf), json_answer()},
+      {"json (schema)",
+       parse_json_schema(
+           R"({"type": "object", "properties": {"people": {"type": "array", "items": {"type": "object", "properties": {
+               "name": {"type": "string"}, "age": {"type": "integer", "minimum": 0, "maximum": 150},
+               "tags": {"type": "array", "items": {"type": "string"}}}, "required": ["name", "age", "tags"]}}},
+               "required": ["people"]})"),
+       json_answer()},
       {"letters", parse_gbnf("root ::= [a-z ]+"), "the quick brown fox jumps over the lazy dog and runs away"},
       {"any text of 200", parse_gbnf("root ::= .{0,200}"), "the quick brown fox jumps over the lazy dog and runs away"},
       {"choices", choices({"positive", "negative", "neutral"}), "neutral"},
