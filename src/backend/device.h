@@ -44,6 +44,9 @@ class Device {
   // make a copy in its own layout under the ledger's weights_prepared.
   virtual Result<void> prepare(Weight& weight) = 0;
 
+  // The bytes of the copy that prepare() makes of a matrix, under the format's name in the ledger; 0: none.
+  virtual size_t prepared_bytes(const Weight& weight) const = 0;
+
   // Makes room for steps of up to this many arena floats; called at load, so that a step allocates nothing.
   virtual Result<void> reserve(int64_t arena_floats) = 0;
 

@@ -18,15 +18,26 @@ double mib(uint64_t n_bytes) {
 
 Result<Forecast> forecast_memory(const Model& model, const ForecastOptions& options) {
   Forecast f;
-  std::map<DType, uint64_t> weights;
-  for (const BoundWeight& w : model.weights()) weights[w.weight->dtype()] += w.weight->host.n_bytes();
+  std::map<DType, uint64_t> weights, prepared;
+  for (const BoundWeight& w : model.weights()) {
+    weights[w.weight->dtype()] += w.weight->host.n_bytes();
+    for (const Weight* use : {w.weight, w.tied}) {
+      if (options.device == nullptr || use == nullptr) continue;
+      prepared[use->dtype()] += options.device->prepared_bytes(*use);
+    }
+  }
   const auto add = [&](MemoryOwner owner, std::string detail, uint64_t n_bytes) {
     f.lines.push_back(
         {.owner = std::string(to_string(owner)), .detail = std::move(detail), .predicted_bytes = n_bytes});
     f.total_bytes += n_bytes;
-    if (owner != MemoryOwner::weights_mapped) f.must_allocate_bytes += n_bytes;
+    // Copies of weights are made while the model loads, before anything here is compared with what is free.
+    if (owner != MemoryOwner::weights_mapped && owner != MemoryOwner::weights_prepared)
+      f.must_allocate_bytes += n_bytes;
   };
   for (const auto& [type, n_bytes] : weights) add(MemoryOwner::weights_mapped, std::string(info(type).name), n_bytes);
+  for (const auto& [type, n_bytes] : prepared) {
+    if (n_bytes > 0) add(MemoryOwner::weights_prepared, std::string(info(type).name), n_bytes);
+  }
   RIDGE_CHECK_OK(check_kv_types(model.kv_layers(), options.kv));
   RIDGE_TRY(const KvBytes kv, predict_kv_bytes(model.kv_layers(), options.kv, kv_blocks_for(options.n_ctx)));
   add(MemoryOwner::kv, fmt::format("K {}", info(options.kv.k).name), kv.k);

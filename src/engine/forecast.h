@@ -13,14 +13,15 @@ namespace ridge {
 struct ForecastOptions {
   int32_t n_ctx = 0, n_ubatch = 512, max_out_rows = 1;
   KvTypes kv;
-  const Device* device = nullptr;  // whose scratch counts; nullptr: none
+  const Device* device = nullptr;  // whose scratch and copies of weights count; nullptr: none
 };
 
 struct Forecast {
   std::vector<MemoryLine> lines;  // owner, detail and predicted_bytes
   uint64_t total_bytes = 0;
-  uint64_t must_allocate_bytes = 0;  // without the mapped weights, which the page cache may drop and read again
-  uint64_t bytes_a_position = 0;     // what one more position of context costs
+  // Without the mapped weights, which the page cache may drop and read again, and without their prepared copies.
+  uint64_t must_allocate_bytes = 0;
+  uint64_t bytes_a_position = 0;  // what one more position of context costs
 };
 
 // Errors: unsupported (KV types), limit (sizes beyond 2^63).

@@ -140,7 +140,12 @@ Result<void> Binder::finish(Device* device, MemoryLedger* ledger) {
   for (const auto& [field, name] : fields_) {
     field->exact_activations = has_experts;
     if (device != nullptr) RIDGE_CHECK_OK(device->prepare(*field));
-    if (!seen.insert(name).second) continue;  // a tied head is a second view of the same bytes
+    if (!seen.insert(name).second) {  // a tied head is a second view of the same bytes
+      for (BoundWeight& first : weights_) {
+        if (first.name == name) first.tied = field;
+      }
+      continue;
+    }
     weights_.push_back({field, name});
     if (ledger != nullptr) census_.add(*ledger, field->dtype(), field->host.n_bytes());
   }

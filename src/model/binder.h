@@ -30,7 +30,8 @@ using Shape = std::initializer_list<Dim>;  // in GGUF's order: the input side fi
 // A weight of a bound model, for censuses.
 struct BoundWeight {
   const Weight* weight = nullptr;
-  std::string_view name;  // the tensor's; lives in the file's mapping
+  std::string_view name;         // the tensor's; lives in the file's mapping
+  const Weight* tied = nullptr;  // the second field with the same bytes: the head of an embedding table
 };
 
 // The bytes of bound tensors in the ledger, by format, as MemoryOwner::weights_mapped; taken out again when it dies.

@@ -38,6 +38,7 @@ class CpuDevice final : public Device {
   }
 
   Result<void> prepare(Weight& weight) override;
+  size_t prepared_bytes(const Weight& weight) const override { return cpu::plan_panels(kernels_, weight).n_bytes(); }
   std::vector<Scratch> scratch(int64_t arena_floats) const override;
   Result<void> reserve(int64_t arena_floats) override;
   Result<void> run(const Program& program, StepTrace* trace) override;

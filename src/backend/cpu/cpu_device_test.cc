@@ -327,6 +327,18 @@ TEST_P(CpuDevice, a_vector_weight_in_another_format_is_copied_under_the_ledger) 
   EXPECT_FALSE(device->prepare(integers));
 }
 
+TEST_P(CpuDevice, copies_of_matrices_are_foretold_to_the_byte) {
+  const auto device = make(2);
+  for (const DType type : {DType::f32, DType::q8_0, DType::q4_k, DType::q6_k, DType::iq4_nl}) {
+    Weight w = weight(type, 768, 37);
+    const uint64_t before = ledger_.total_bytes();
+    const size_t foretold = device->prepared_bytes(w);
+    ASSERT_TRUE(device->prepare(w));
+    EXPECT_EQ(ledger_.total_bytes() - before, foretold) << info(type).name;
+    EXPECT_EQ(w.prepared != nullptr, foretold > 0) << info(type).name;
+  }
+}
+
 TEST_P(CpuDevice, running_out_of_memory_is_an_error_that_names_the_owner) {
   const auto device = make(1);
   for (const long nth : {1, 2, 3}) {

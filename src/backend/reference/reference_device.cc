@@ -47,6 +47,7 @@ class ReferenceDevice final : public Device {
             .threads_reason = "the oracle runs on one thread by design"};
   }
 
+  size_t prepared_bytes(const Weight&) const override { return 0; }
   Result<void> prepare(Weight& weight) override {
     if (find_format(weight.dtype()) == nullptr) {
       return fail(ErrorCode::unsupported, "tensor '{}': format {} cannot be decoded to numbers", weight.host.name,

@@ -2,6 +2,7 @@
 // all threads, and is bound by memory. Which bits of a block are which: quant/.
 #include "backend/cpu/matmul/panels.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "quant/iq4_nl.h"
@@ -59,24 +60,17 @@ void put_bits(const uint8_t* u, int row, int shift, uint8_t* out) {
 }
 
 // The 32 levels of one row's block.
-void put_levels(int bits, const uint8_t* u, int row, uint8_t* out) {
-  switch (bits) {
-    case 8:
-      for (int i = 0; i < 8; ++i) put(out + 64 * i + 4 * row, group(u, i));
-      return;
-    case 6:
-      put_nibbles(u, row, out);
-      return put_pairs(u, row, 4, out + 256);
-    case 5:
-      put_nibbles(u, row, out);
-      return put_bits(u, row, 4, out + 256);
-    case 4:
-      return put_nibbles(u, row, out);
-    case 3:
-      put_pairs(u, row, 0, out);
-      return put_bits(u, row, 2, out + 128);
-    default:
-      return put_pairs(u, row, 0, out);
+template <int kBits>
+void put_levels(const uint8_t* u, int row, uint8_t* out) {
+  if constexpr (kBits == 8) {
+    for (int i = 0; i < 8; ++i) put(out + 64 * i + 4 * row, group(u, i));
+  } else if constexpr (kBits >= 4) {
+    put_nibbles(u, row, out);
+    if constexpr (kBits == 6) put_pairs(u, row, 4, out + 256);
+    if constexpr (kBits == 5) put_bits(u, row, 4, out + 256);
+  } else {
+    put_pairs(u, row, 0, out);
+    if constexpr (kBits == 3) put_bits(u, row, 2, out + 128);
   }
 }
 
@@ -213,35 +207,45 @@ struct Q2K {
   }
 };
 
-template <class F>
-void pack_row(const PanelMatrix& m, const std::byte* blocks, int row, uint8_t* panel) {
-  const auto* block = reinterpret_cast<const typename F::Block*>(blocks);
-  const size_t record = record_bytes(m.shape), levels = level_bytes(m.shape.bits);
-  for (int64_t at = 0; at < m.n_blocks; at += m.shape.blocks, panel += record) {
-    const int n = static_cast<int>(std::min<int64_t>(m.shape.blocks, m.n_blocks - at));
-    for (int b = 0; b < n; ++b) {
-      alignas(64) uint8_t u[kPanelBlock];
-      F::read(block, b, row, u, panel);
-      put_levels(m.shape.bits, u, row, panel + m.shape.scale_bytes + static_cast<size_t>(b) * levels);
+// Record by record, all rows of one before the next: what is written stays in L1.
+template <class F, PanelShape kShape>
+void pack_rows(const PanelMatrix& m, const std::byte* rows, size_t row_size, int n_rows, uint8_t* panel) {
+  constexpr size_t kLevels = level_bytes(kShape.bits);
+  constexpr int64_t kFileBlocks = F::Block::kElems == kPanelBlock ? kShape.blocks : 1;
+  for (int64_t at = 0, block = 0; at < m.n_blocks; at += kShape.blocks, block += kFileBlocks) {
+    const int n = static_cast<int>(std::min<int64_t>(kShape.blocks, m.n_blocks - at));
+    for (int row = 0; row < n_rows; ++row) {
+      const auto* from = reinterpret_cast<const typename F::Block*>(rows + static_cast<size_t>(row) * row_size) + block;
+      for (int b = 0; b < n; ++b) {
+        alignas(64) uint8_t u[kPanelBlock];
+        F::read(from, b, row, u, panel);
+        put_levels<kShape.bits>(u, row, panel + kShape.scale_bytes + static_cast<size_t>(b) * kLevels);
+      }
     }
-    block += F::Block::kElems == kPanelBlock ? n : 1;
+    panel += record_bytes(kShape);
   }
 }
 
-using PackRow = void (*)(const PanelMatrix&, const std::byte*, int, uint8_t*);
+using PackRows = void (*)(const PanelMatrix&, const std::byte*, size_t, int, uint8_t*);
 struct Row {
   DType type;
   PanelShape shape;
-  PackRow pack;
+  PackRows pack;
 };
 constexpr Row kFormats[] = {
-    {DType::q8_0, kPanelQ8_0, pack_row<Q8_0>},     {DType::q4_0, kPanelQ4_0, pack_row<Nibbles<quant::BlockQ4_0>>},
-    {DType::q4_1, kPanelQ4_1, pack_row<Q4_1>},     {DType::q5_0, kPanelQ5_0, pack_row<Q5_0>},
-    {DType::q5_1, kPanelQ5_1, pack_row<Q5_1>},     {DType::iq4_nl, kPanelIQ4NL, pack_row<Nibbles<quant::BlockIQ4NL>>},
-    {DType::mxfp4, kPanelMXFP4, pack_row<MXFP4>},  {DType::q2_k, kPanelQ2K, pack_row<Q2K>},
-    {DType::q3_k, kPanelQ3K, pack_row<Q3K>},       {DType::q4_k, kPanelQ4K, pack_row<Q4K>},
-    {DType::q5_k, kPanelQ5K, pack_row<Q5K>},       {DType::q6_k, kPanelQ6K, pack_row<Q6K>},
-    {DType::iq4_xs, kPanelIQ4XS, pack_row<IQ4XS>},
+    {DType::q8_0, kPanelQ8_0, pack_rows<Q8_0, kPanelQ8_0>},
+    {DType::q4_0, kPanelQ4_0, pack_rows<Nibbles<quant::BlockQ4_0>, kPanelQ4_0>},
+    {DType::q4_1, kPanelQ4_1, pack_rows<Q4_1, kPanelQ4_1>},
+    {DType::q5_0, kPanelQ5_0, pack_rows<Q5_0, kPanelQ5_0>},
+    {DType::q5_1, kPanelQ5_1, pack_rows<Q5_1, kPanelQ5_1>},
+    {DType::iq4_nl, kPanelIQ4NL, pack_rows<Nibbles<quant::BlockIQ4NL>, kPanelIQ4NL>},
+    {DType::mxfp4, kPanelMXFP4, pack_rows<MXFP4, kPanelMXFP4>},
+    {DType::q2_k, kPanelQ2K, pack_rows<Q2K, kPanelQ2K>},
+    {DType::q3_k, kPanelQ3K, pack_rows<Q3K, kPanelQ3K>},
+    {DType::q4_k, kPanelQ4K, pack_rows<Q4K, kPanelQ4K>},
+    {DType::q5_k, kPanelQ5K, pack_rows<Q5K, kPanelQ5K>},
+    {DType::q6_k, kPanelQ6K, pack_rows<Q6K, kPanelQ6K>},
+    {DType::iq4_xs, kPanelIQ4XS, pack_rows<IQ4XS, kPanelIQ4XS>},
 };
 
 const Row* find_row(DType type) {
@@ -269,10 +273,10 @@ PanelMatrix plan_panels(const KernelSet& kernels, const Weight& weight) {
 }
 
 void pack_panel(const PanelMatrix& m, const Weight& weight, int64_t p) {
-  const PackRow pack = find_row(weight.dtype())->pack;
-  uint8_t* panel = m.data + static_cast<size_t>(p) * m.panel_bytes;
   const int64_t first = p * kPanelRows, n = std::min<int64_t>(kPanelRows, m.out - first);
-  for (int64_t r = 0; r < n; ++r) pack(m, weight.host.row(first + r), static_cast<int>(r), panel);
+  find_row(weight.dtype())
+      ->pack(m, weight.host.row(first), row_bytes(weight.dtype(), m.in), static_cast<int>(n),
+             m.data + static_cast<size_t>(p) * m.panel_bytes);
 }
 
 }  // namespace ridge::cpu
