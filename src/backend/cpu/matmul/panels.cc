@@ -52,8 +52,8 @@ void put_pairs(const uint8_t* u, int row, int shift, uint8_t* out) {
 // Bit `shift` of each level, four bits a row.
 void put_bits(const uint8_t* u, int row, int shift, uint8_t* out) {
   for (int i = 0; i < 8; ++i) {
-    unsigned bits = 0;
-    for (int t = 0; t < 4; ++t) bits |= static_cast<unsigned>((u[4 * i + t] >> shift) & 1) << t;
+    // The product brings the lowest bit of each byte to the top, in order.
+    const uint32_t bits = (((group(u, i) >> shift) & 0x01010101u) * 0x10204080u) >> 28;
     uint8_t& byte = out[8 * i + row / 2];
     byte = static_cast<uint8_t>(byte | bits << (4 * (row % 2)));
   }
@@ -74,10 +74,24 @@ void put_levels(const uint8_t* u, int row, uint8_t* out) {
   }
 }
 
+// Eight bytes as a word, so that a shift moves all of them; what crosses into a neighbour is masked away.
+uint64_t eight(const uint8_t* p) {
+  uint64_t w;
+  std::memcpy(&w, p, sizeof w);
+  return w;
+}
+void put_eight(uint8_t* p, uint64_t w) {
+  std::memcpy(p, &w, sizeof w);
+}
+constexpr uint64_t each(uint64_t byte) {
+  return byte * 0x0101010101010101u;
+}
+
 void halves(const uint8_t* qs, uint8_t* u) {
-  for (int j = 0; j < 16; ++j) {
-    u[j] = qs[j] & 15;
-    u[16 + j] = qs[j] >> 4;
+  for (int j = 0; j < 16; j += 8) {
+    const uint64_t w = eight(qs + j);
+    put_eight(u + j, w & each(15));
+    put_eight(u + 16 + j, (w >> 4) & each(15));
   }
 }
 void fifth_bits(uint32_t qh, uint8_t* u) {
@@ -142,7 +156,7 @@ void k_scales(const uint8_t* packed, int b, int row, uint8_t* scales) {
 struct Q4K {
   using Block = quant::BlockQ4K;
   static void read(const Block* block, int b, int row, uint8_t* u, uint8_t* scales) {
-    for (int l = 0; l < 32; ++l) u[l] = static_cast<uint8_t>((block->qs[32 * (b / 2) + l] >> (4 * (b % 2))) & 15);
+    for (int l = 0; l < 32; l += 8) put_eight(u + l, (eight(block->qs + 32 * (b / 2) + l) >> (4 * (b % 2))) & each(15));
     put_scale<uint16_t>(scales, row, block->d);
     put_scale<uint16_t>(scales + 32, row, block->dmin);
     k_scales(block->scales, b, row, scales);
@@ -151,9 +165,9 @@ struct Q4K {
 struct Q5K {
   using Block = quant::BlockQ5K;
   static void read(const Block* block, int b, int row, uint8_t* u, uint8_t* scales) {
-    for (int l = 0; l < 32; ++l) {
-      const int low = (block->qs[32 * (b / 2) + l] >> (4 * (b % 2))) & 15, high = (block->qh[l] >> b) & 1;
-      u[l] = static_cast<uint8_t>(low | high << 4);
+    for (int l = 0; l < 32; l += 8) {
+      const uint64_t low = (eight(block->qs + 32 * (b / 2) + l) >> (4 * (b % 2))) & each(15);
+      put_eight(u + l, low | ((eight(block->qh + l) >> b) & each(1)) << 4);
     }
     put_scale<uint16_t>(scales, row, block->d);
     put_scale<uint16_t>(scales + 32, row, block->dmin);
@@ -173,10 +187,9 @@ struct Q6K {
   using Block = quant::BlockQ6K;
   static void read(const Block* block, int b, int row, uint8_t* u, uint8_t* scales) {
     const int half = b / 4, k = b % 4;
-    for (int l = 0; l < 32; ++l) {
-      const int low = (block->ql[64 * half + 32 * (k % 2) + l] >> (4 * (k / 2))) & 15;
-      const int high = (block->qh[32 * half + l] >> (2 * k)) & 3;
-      u[l] = static_cast<uint8_t>(low | high << 4);
+    for (int l = 0; l < 32; l += 8) {
+      const uint64_t low = (eight(block->ql + 64 * half + 32 * (k % 2) + l) >> (4 * (k / 2))) & each(15);
+      put_eight(u + l, low | ((eight(block->qh + 32 * half + l) >> (2 * k)) & each(3)) << 4);
     }
     put_scale<uint16_t>(scales, row, block->d);
     for (int h = 0; h < 2; ++h) scales[64 + 16 * (2 * b + h) + row] = static_cast<uint8_t>(block->scales[2 * b + h]);
@@ -185,9 +198,9 @@ struct Q6K {
 struct Q3K {
   using Block = quant::BlockQ3K;
   static void read(const Block* block, int b, int row, uint8_t* u, uint8_t* scales) {
-    for (int l = 0; l < 32; ++l) {
-      const int low = (block->qs[32 * (b / 4) + l] >> (2 * (b % 4))) & 3, high = (block->hmask[l] >> b) & 1;
-      u[l] = static_cast<uint8_t>(low | high << 2);
+    for (int l = 0; l < 32; l += 8) {
+      const uint64_t low = (eight(block->qs + 32 * (b / 4) + l) >> (2 * (b % 4))) & each(3);
+      put_eight(u + l, low | ((eight(block->hmask + l) >> b) & each(1)) << 2);
     }
     put_scale<uint16_t>(scales, row, block->d);
     for (int g = 2 * b; g < 2 * b + 2; ++g) {
@@ -200,7 +213,7 @@ struct Q3K {
 struct Q2K {
   using Block = quant::BlockQ2K;
   static void read(const Block* block, int b, int row, uint8_t* u, uint8_t* scales) {
-    for (int l = 0; l < 32; ++l) u[l] = (block->qs[32 * (b / 4) + l] >> (2 * (b % 4))) & 3;
+    for (int l = 0; l < 32; l += 8) put_eight(u + l, (eight(block->qs + 32 * (b / 4) + l) >> (2 * (b % 4))) & each(3));
     put_scale<uint16_t>(scales, row, block->d);
     put_scale<uint16_t>(scales + 32, row, block->dmin);
     for (int g = 2 * b; g < 2 * b + 2; ++g) scales[64 + 16 * g + row] = block->scales[g];
