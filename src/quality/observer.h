@@ -15,6 +15,7 @@ class ObservingDevice final : public Device {
       : device_(device), into_(into), with_output_(with_output) {}
 
   DeviceInfo info() const override { return device_.info(); }
+  size_t prepared_bytes(const Weight& weight) const override { return device_.prepared_bytes(weight); }
   Result<void> prepare(Weight& weight) override { return device_.prepare(weight); }
   Result<void> reserve(int64_t arena_floats) override { return device_.reserve(arena_floats); }
   std::vector<Scratch> scratch(int64_t arena_floats) const override { return device_.scratch(arena_floats); }
