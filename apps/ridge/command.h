@@ -37,6 +37,7 @@ struct Command {
 
 int cmd_run(const std::vector<std::string>& args, const ProcessStart& start);
 int cmd_chat(const std::vector<std::string>& args, const ProcessStart& start);
+int cmd_serve(const std::vector<std::string>& args, const ProcessStart& start);
 int cmd_inspect(const std::vector<std::string>& args, const ProcessStart& start);
 int cmd_device(const std::vector<std::string>& args, const ProcessStart& start);
 int cmd_tokenize(const std::vector<std::string>& args, const ProcessStart& start);

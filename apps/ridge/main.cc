@@ -11,6 +11,7 @@ namespace {
 constexpr Command kCommands[] = {
     {"run", "generate text from a prompt, then print its accounts", cmd_run},
     {"chat", "talk with a model; Ctrl-C stops an answer, not the program", cmd_chat},
+    {"serve", "answer over HTTP: OpenAI's interface and llama-server's", cmd_serve},
     {"inspect", "what is in a GGUF file, and what it will take in memory", cmd_inspect},
     {"device", "this machine, its instruction sets and threads, and what will be used", cmd_device},
     {"bench", "speed of a model, in the table of llama-bench, with shares of the roofs", cmd_bench},

@@ -2,6 +2,7 @@
 // commit. Thread-safety: all methods may be called from any thread at any time; an EventStream belongs to one reader.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -48,8 +49,22 @@ class EventStream {
   // The request ends with Finished{cancelled} within a step. Any thread.
   void cancel();
 
+  // For readers that must not wait. nullopt: nothing is there now, or (ended()) the terminal event has been given out.
+  std::optional<Event> try_next();
+  bool ended() const;
+  // Called on the engine's thread after each event; must be quick and must not call the stream. Once on_event({})
+  // returns, the former function is not running and will not be called again.
+  void on_event(std::function<void()> wake);
+
  private:
   std::shared_ptr<State> state_;
+};
+
+// What the engine is doing at this moment, and what it has done since it was loaded.
+struct EngineStats {
+  int32_t n_running = 0, n_waiting = 0;  // requests admitted, and accepted but not yet admitted
+  int32_t n_kv_blocks = 0, n_kv_blocks_free = 0;
+  uint64_t n_steps = 0, n_step_sequences = 0;  // forward passes, and the sequences that took part, summed up
 };
 
 class Engine {
@@ -65,16 +80,19 @@ class Engine {
   const LoadAccount& load_account() const;
   MemoryBook memory() const;
   ExecutedPath path() const;
+  EngineStats stats() const;
 
   // add_special: BOS/EOS as the file asks. parse_special: control tokens written in the text become their ids.
   Result<std::vector<int32_t>> tokenize(std::string_view text, bool add_special, bool parse_special) const;
   std::string detokenize(std::span<const int32_t> ids, bool show_special) const;
+  // The bytes of one token as they stand in the vocabulary, which may be a part of a character; "" outside it.
+  std::string token_bytes(int32_t id) const;
 
   // Errors: unsupported (no template), template_error (its message, with the line).
   Result<ChatPrompt> chat_prompt(std::span<const Message> messages, const ChatOptions& options = {}) const;
 
   // Errors: invalid_argument (a field, its value, its range; a constraint, with the place in it), context_exceeded
-  // (both lengths), limit (the queue is full; a constraint too large).
+  // (both lengths), limit (n_parallel + max_queue requests are accepted and not ended; a constraint too large).
   Result<EventStream> submit(Request request);
 
  private:

@@ -22,7 +22,9 @@ struct ModelInfo {
   std::string note;       // e.g. that the context was cut; "" when there is nothing to say
   std::string tokenizer;  // kind and pre-tokeniser
   bool has_chat_template = false;
-  bool is_synthetic = false;  // random weights of `ridge synth`: speed only; the note says so too
+  bool is_synthetic = false;       // random weights of `ridge synth`: speed only; the note says so too
+  std::string chat_template;       // its source; "" when there is none
+  std::string bos_text, eos_text;  // "" when the model has no such token
 };
 
 }  // namespace ridge

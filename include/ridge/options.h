@@ -14,7 +14,7 @@ struct EngineOptions {
   int n_ubatch = 512;           // -ub: rows a step
   int n_threads = 0;            // -t: 0 = min(affinity, cgroup quota, physical cores)
   int n_parallel = 1;           // -np: sequences that may run at once
-  int max_queue = 256;          // requests that may wait; one more is refused
+  int max_queue = 256;          // requests that may wait beside n_parallel running ones; one more is refused
   std::string type_k = "f16";   // -ctk: f32 f16 bf16 q8_0 q4_0
   std::string type_v = "f16";   // -ctv
   int n_gpu_layers = -1;        // -ngl: -1 = auto

@@ -43,6 +43,8 @@ struct TokenEvent {
   std::string text;              // whole UTF-8; empty while a character or a possible stop string is unfinished
   std::optional<float> logprob;  // of this token, when asked for
   std::vector<TokenProbability> top;
+  // Wall time so far: from admission to the first token, and from there to this one.
+  double prompt_ms = 0, predicted_ms = 0;
 };
 
 enum class FinishReason : uint8_t {

@@ -7,11 +7,11 @@ namespace ridge {
 
 std::string_view to_string(Stage stage) {
   static constexpr std::string_view kNames[kStageCount] = {
-      "process_start", "arguments",       "open_file",    "read_metadata",   "load_tokenizer", "load_template",
-      "forecast",      "start_device",    "bind_weights", "prepare_weights", "allocate_kv",    "allocate_activations",
-      "start_engine",  "render_template", "tokenise",     "grammar_compile", "submit",         "queue",
-      "schedule",      "prefill",         "decode",       "grammar_mask",    "sample",         "detokenise",
-      "emit",          "deliver",         "wait_others",  "write",           "report"};
+      "process_start", "arguments",    "open_file",       "read_metadata",   "load_tokenizer",  "load_template",
+      "forecast",      "start_device", "bind_weights",    "prepare_weights", "allocate_kv",     "allocate_activations",
+      "start_engine",  "parse",        "render_template", "tokenise",        "grammar_compile", "submit",
+      "queue",         "schedule",     "prefill",         "decode",          "grammar_mask",    "sample",
+      "detokenise",    "emit",         "deliver",         "wait_others",     "write",           "report"};
   return kNames[static_cast<size_t>(stage)];
 }
 

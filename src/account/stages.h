@@ -27,6 +27,7 @@ enum class Stage : uint8_t {
   allocate_kv,
   allocate_activations,
   start_engine,
+  parse,            // a request's text to its fields
   render_template,  // messages to text
   tokenise,
   grammar_compile,  // a constraint to its automaton, where it was not kept from before

@@ -10,17 +10,40 @@ EngineCore::EngineCore(std::unique_ptr<Runner> runner, const Tokenizer& tokenize
                        size_t max_queue)
     : runner_(std::move(runner)),
       tokenizer_(tokenizer),
-      max_queue_(max_queue),
-      inbox_(max_queue),
+      capacity_(max_queue + static_cast<size_t>(max_parallel)),
+      inbox_(capacity_),
       scheduler_(runner_->pool(), runner_->options().n_ubatch, max_parallel) {
   slices_.reserve(static_cast<size_t>(max_parallel));
   out_rows_.reserve(static_cast<size_t>(max_parallel));
+  n_blocks_ = runner_->pool().n_blocks();
+  n_blocks_free_ = runner_->pool().n_free();
 }
 
 EngineCore::~EngineCore() {
   stopping_ = true;
   inbox_.close();
   if (thread_.joinable()) thread_.join();
+}
+
+bool EngineCore::submit(SequencePtr&& sequence) {
+  if (n_accepted_.fetch_add(1) < capacity_ && inbox_.try_push(std::move(sequence))) return true;
+  --n_accepted_;
+  return false;
+}
+
+EngineStats EngineCore::stats() const {
+  const int32_t running = n_running_;
+  return {.n_running = running,
+          .n_waiting = std::max(0, static_cast<int32_t>(n_accepted_) - running),
+          .n_kv_blocks = n_blocks_,
+          .n_kv_blocks_free = n_blocks_free_,
+          .n_steps = n_steps_,
+          .n_step_sequences = n_step_sequences_};
+}
+
+void EngineCore::publish_stats() {
+  n_running_.store(static_cast<int32_t>(scheduler_.running().size()), std::memory_order_relaxed);
+  n_blocks_free_.store(runner_->pool().n_free(), std::memory_order_relaxed);
 }
 
 void EngineCore::start() {
@@ -35,6 +58,7 @@ void EngineCore::loop() {
     drain_inbox();
     drop_cancelled();
     if (!scheduler_.idle()) step();
+    publish_stats();
   }
   drain_inbox();
   for (SequencePtr& s : scheduler_.running()) end(s, Ending{.reason = FinishReason::cancelled});
@@ -66,6 +90,7 @@ void EngineCore::step() {
   const int64_t start_ns = now_ns();
   scheduler_.schedule(start_ns);
   const int64_t scheduled_ns = now_ns();
+  publish_stats();
   auto logits = forward();
   const int64_t computed_ns = now_ns();
   charge_forward(scheduled_ns, computed_ns);
@@ -113,6 +138,8 @@ Result<MatrixView<const float>> EngineCore::forward() {
     row += s->step_rows;
     if (s->step_samples) out_rows_.push_back(row - 1);
   }
+  ++n_steps_;
+  n_step_sequences_ += slices_.size();
   return runner_->forward(slices_, out_rows_);
 }
 
@@ -168,7 +195,12 @@ Result<std::optional<EngineCore::Ending>> EngineCore::sample(Sequence& s, std::s
   if (s.first_token_ns == 0) s.first_token_ns = t1;
   s.token_ms.push_back(ms_from_ns(t1 - s.received_ns));
 
-  TokenEvent event{.id = chosen.token, .text = {}, .logprob = chosen.logprob, .top = {}};
+  TokenEvent event{.id = chosen.token,
+                   .text = {},
+                   .logprob = chosen.logprob,
+                   .top = {},
+                   .prompt_ms = ms_from_ns(s.first_token_ns - s.admitted_ns),
+                   .predicted_ms = ms_from_ns(t1 - s.first_token_ns)};
   for (const sample::TokenLogprob& t : chosen.top) event.top.push_back({t.token, t.logprob});
   if (!tokenizer_.is_eog(chosen.token) || s.request.show_special)
     event.text = push_text(s, s.detokenizer.push(chosen.token));
@@ -178,7 +210,7 @@ Result<std::optional<EngineCore::Ending>> EngineCore::sample(Sequence& s, std::s
   const int64_t t2 = now_ns();
   s.book.add(Stage::detokenise, t1, t2);
 
-  s.stream->events.try_push(Event(std::move(event)));
+  s.stream->put(Event(std::move(event)));
   const int64_t t3 = now_ns();
   s.book.add(Stage::emit, t2, t3);
   s.step_own_ns = t3 - t0;
@@ -240,8 +272,11 @@ void EngineCore::end(SequencePtr& s, Error error) {
 void EngineCore::send_terminal(SequencePtr& s, Event event) {
   s->blocks.release();
   s->stream->terminal_ns = now_ns();
+  // The next request may be accepted as soon as the reader knows that this one has ended.
+  --n_accepted_;
   s->stream->events.try_push(std::move(event));
   s->stream->events.close();
+  s->stream->notify();
   s.reset();
 }
 

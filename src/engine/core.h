@@ -27,9 +27,10 @@ class EngineCore {
   EngineCore& operator=(const EngineCore&) = delete;
 
   void start();
-  // Any thread. False when the queue is full; `sequence` is then untouched.
-  bool submit(SequencePtr&& sequence) { return inbox_.try_push(std::move(sequence)); }
-  size_t inbox_capacity() const { return max_queue_; }
+  // Any thread. False when as many requests as may run and wait are already here; `sequence` is then untouched.
+  bool submit(SequencePtr&& sequence);
+  size_t capacity() const { return capacity_; }
+  EngineStats stats() const;
 
  private:
   void loop();
@@ -49,10 +50,15 @@ class EngineCore {
   void send_terminal(SequencePtr& s, Event event);
   void drop_cancelled();
   static RequestAccount close_books(Sequence& s);
+  void publish_stats();
 
   std::unique_ptr<Runner> runner_;
   const Tokenizer& tokenizer_;
-  size_t max_queue_;
+  size_t capacity_;  // requests accepted and not ended
+  std::atomic<size_t> n_accepted_{0};
+  std::atomic<int32_t> n_running_{0}, n_blocks_free_{0};
+  std::atomic<uint64_t> n_steps_{0}, n_step_sequences_{0};
+  int32_t n_blocks_ = 0;
   BoundedQueue<SequencePtr> inbox_;
   Scheduler scheduler_;
   std::vector<Slice> slices_;

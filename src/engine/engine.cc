@@ -36,17 +36,38 @@ std::string_view to_string(FinishReason reason) {
   return "unknown";
 }
 
+namespace {
+
+// The terminal event's wait for its reader belongs to the request's accounts.
+std::optional<Event> deliver(EventStream::State& state, std::optional<Event> event) {
+  if (!event || std::holds_alternative<TokenEvent>(*event)) return event;
+  state.ended = true;
+  RequestAccount& account =
+      std::holds_alternative<Finished>(*event) ? std::get<Finished>(*event).account : std::get<Failed>(*event).account;
+  const double wait_ms = ms_from_ns(now_ns() - state.terminal_ns);
+  account.time.stages.push_back({std::string(to_string(Stage::deliver)), wait_ms, 1});
+  account.time.elapsed_ms += wait_ms;
+  return event;
+}
+
+}  // namespace
+
 EventStream::EventStream(std::shared_ptr<State> state) : state_(std::move(state)) {}
 EventStream::EventStream(EventStream&&) noexcept = default;
 EventStream& EventStream::operator=(EventStream&& o) noexcept {
   if (this != &o) {
-    if (state_) cancel();
+    if (state_) {
+      on_event({});
+      cancel();
+    }
     state_ = std::move(o.state_);
   }
   return *this;
 }
 EventStream::~EventStream() {
-  if (state_) cancel();
+  if (!state_) return;
+  on_event({});
+  cancel();
 }
 
 void EventStream::cancel() {
@@ -55,15 +76,21 @@ void EventStream::cancel() {
 
 std::optional<Event> EventStream::next() {
   if (state_->ended) return std::nullopt;
-  std::optional<Event> event = state_->events.pop();
-  if (!event || std::holds_alternative<TokenEvent>(*event)) return event;
-  state_->ended = true;
-  RequestAccount& account =
-      std::holds_alternative<Finished>(*event) ? std::get<Finished>(*event).account : std::get<Failed>(*event).account;
-  const double wait_ms = ms_from_ns(now_ns() - state_->terminal_ns);
-  account.time.stages.push_back({std::string(to_string(Stage::deliver)), wait_ms, 1});
-  account.time.elapsed_ms += wait_ms;
-  return event;
+  return deliver(*state_, state_->events.pop());
+}
+
+std::optional<Event> EventStream::try_next() {
+  if (state_->ended) return std::nullopt;
+  return deliver(*state_, state_->events.try_pop());
+}
+
+bool EventStream::ended() const {
+  return state_->ended;
+}
+
+void EventStream::on_event(std::function<void()> wake) {
+  const std::lock_guard lock(state_->wake_mutex);
+  state_->wake = std::move(wake);
 }
 
 struct Engine::Impl {
@@ -153,6 +180,9 @@ const ModelInfo& Engine::model() const {
 const LoadAccount& Engine::load_account() const {
   return impl_->load_account;
 }
+EngineStats Engine::stats() const {
+  return impl_->core->stats();
+}
 ExecutedPath Engine::path() const {
   return impl_->path;
 }
@@ -182,6 +212,11 @@ Result<std::vector<int32_t>> Engine::tokenize(std::string_view text, bool add_sp
 
 std::string Engine::detokenize(std::span<const int32_t> ids, bool show_special) const {
   return impl_->loaded.tokenizer->decode(ids, {.render_special = show_special});
+}
+
+std::string Engine::token_bytes(int32_t id) const {
+  const Tokenizer& t = *impl_->loaded.tokenizer;
+  return id >= 0 && id < t.n_vocab() ? std::string(t.piece(id, true)) : std::string();
 }
 
 Result<ChatPrompt> Engine::chat_prompt(std::span<const Message> messages, const ChatOptions& options) const {
@@ -245,7 +280,8 @@ Result<EventStream> Engine::submit(Request request) {
   if (s->grammar != nullptr) s->book.add(Stage::grammar_compile, checked, compiled);
   s->book.add(Stage::submit, s->grammar != nullptr ? compiled : checked, s->submitted_ns);
   if (!e.core->submit(std::move(s))) {
-    return fail(ErrorCode::limit, "the queue is full ({} requests wait): try again later", e.core->inbox_capacity());
+    return fail(ErrorCode::limit, "the queue is full: {} requests run or wait, which is the most; try again later",
+                e.core->capacity());
   }
   return EventStream(std::move(state));
 }

@@ -24,6 +24,9 @@ Result<void> load_text(const EngineOptions& options, const LoadParts& parts, Tim
     RIDGE_TRY(VocabData vocab, vocab_from_gguf(*m.file));
     m.info.tokenizer = vocab.pre.empty() ? vocab.model : fmt::format("{} ({})", vocab.model, vocab.pre);
     RIDGE_TRY(m.tokenizer, Tokenizer::create(std::move(vocab)));
+    const SpecialIds& ids = m.tokenizer->special();
+    if (ids.bos) m.info.bos_text = m.tokenizer->piece(*ids.bos, true);
+    if (ids.eos) m.info.eos_text = m.tokenizer->piece(*ids.eos, true);
     m.ledger->add(MemoryOwner::tokenizer, "vocabulary", m.tokenizer->memory_bytes());
   }
   tell(options, Stage::load_tokenizer, 0.5);
@@ -36,6 +39,7 @@ Result<void> load_text(const EngineOptions& options, const LoadParts& parts, Tim
   }
   if (source.empty()) return {};
   m.info.has_chat_template = true;
+  m.info.chat_template = source;
   auto parsed = jinja::ChatTemplate::parse(source);
   // A model whose template cannot be parsed still completes text; using the template then gives this error, never
   // another template.

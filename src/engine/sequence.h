@@ -2,7 +2,9 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <memory>
+#include <mutex>
 #include <vector>
 
 #include "account/stages.h"
@@ -21,6 +23,17 @@ struct EventStream::State {
   explicit State(size_t max_events) : events(max_events) {}
   BoundedQueue<Event> events;
   std::atomic<bool> cancelled{false};
+  std::mutex wake_mutex;
+  std::function<void()> wake;  // under wake_mutex
+
+  void put(Event event) {
+    events.try_push(std::move(event));
+    notify();
+  }
+  void notify() {
+    const std::lock_guard lock(wake_mutex);
+    if (wake) wake();
+  }
   // The reader's own: when the terminal event was put in, so that its wait can be added to the accounts.
   std::atomic<int64_t> terminal_ns{0};
   bool ended = false;

@@ -29,7 +29,7 @@ MAY_INCLUDE = {
     'quality': _ENGINE_BELOW + ['device', 'engine', 'record', 'include'],
     'bench': _ENGINE_BELOW + ['device', 'engine', 'record', 'include'],
     'lab': _ENGINE_BELOW + ['device', 'engine', 'record', 'bench', 'quality', 'include'],
-    'api': ['base', 'text', 'include'],
+    'api': ['base', 'text', 'sample', 'include'],
     'server': ['api', 'base', 'account', 'device', 'include'],
 }
 # include/ridge holds what the public interface shares with the folder that owns it: that folder builds on the public header.
@@ -47,6 +47,7 @@ OUTSIDE = {
     'nlohmann/': ['text', 'api', 'record', 'engine', 'device', 'apps', 'tests', 'bench', 'tools'],
     'utf8proc': ['text'],
     'CLI/': ['apps'],
+    'boost/': ['server'],
     'gtest/': ['tests'],
     'gmock/': ['tests'],
     'benchmark/': ['benches'],
