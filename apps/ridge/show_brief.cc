@@ -45,7 +45,7 @@ std::string time_bars(const TimeBudget& whole, const Style& style) {
 std::string speed(const char* name, const PhaseWork& w) {
   if (w.n_steps == 0 || w.forward_ms <= 0) return "";
   const double bytes = w.weight_bytes + w.kv_read_bytes + w.kv_write_bytes + w.activation_bytes;
-  return fmt::format("  {:<8} {:>4} tokens in {:>8.2f} ms  {:>8.1f} tok/s  {:>6.2f} GFLOP/s  {:>6.2f} GB/s\n", name,
+  return fmt::format("  {:<8} {:>4} tokens in {:>7.2f} ms  {:>7.1f} tok/s  {:>6.2f} GFLOP/s  {:>6.2f} GB/s\n", name,
                      w.n_tokens, w.forward_ms, static_cast<double>(w.n_tokens) / w.forward_ms * 1e3,
                      w.flops / w.forward_ms * 1e-6, bytes / w.forward_ms * 1e-6);
 }

@@ -1,5 +1,7 @@
 #include "api/fields.h"
 
+#include "api/constraint.h"
+
 #include <algorithm>
 #include <cmath>
 
@@ -103,6 +105,7 @@ void read_generation(Fields& f, Generation& g) {
   f.boolean("timings_per_token", g.timings_per_token);
   f.boolean("accounts", g.accounts);
   f.boolean("return_tokens", g.return_tokens);
+  read_constraint(f, g);
   if (const Json* options = f.value("stream_options"); options != nullptr) {
     if (!options->is_object()) return f.error("stream_options", "expected an object");
     Fields inner(*options, "stream_options.");
@@ -113,10 +116,9 @@ void read_generation(Fields& f, Generation& g) {
 
 void refuse_unsupported(Fields& f) {
   constexpr std::string_view kLater = "this field is known and not supported yet: leave it out";
-  f.refuse("response_format", kLater, {Json{{"type", "text"}}});
-  for (const char* name : {"tools", "functions", "function_call", "grammar", "json_schema", "return_progress",
-                           "response_fields", "lora", "audio", "prediction", "reasoning_effort", "web_search_options",
-                           "mirostat_seed", "n_indent", "t_max_predict_ms", "suffix", "modalities"}) {
+  for (const char* name : {"tools", "functions", "function_call", "return_progress", "response_fields", "lora", "audio",
+                           "prediction", "reasoning_effort", "web_search_options", "mirostat_seed", "n_indent",
+                           "t_max_predict_ms", "suffix", "modalities"}) {
     if (std::string_view(name) == "modalities") {
       f.refuse(name, "only text can be generated", {Json::array({"text"})});
     } else {

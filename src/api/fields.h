@@ -8,7 +8,7 @@ namespace ridge::api {
 
 // Sampling parameters by their table, stop, stream, seed, max_tokens, n, logit_bias, ... `g` holds the defaults.
 void read_generation(Fields& fields, Generation& g);
-// What is known and not built yet: response_format, tools, grammar, json_schema, ... refused by name.
+// What is known and not built yet: tools, functions, ... refused by name.
 void refuse_unsupported(Fields& fields);
 
 // Errors: invalid_argument.

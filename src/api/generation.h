@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,10 +17,11 @@
 
 namespace ridge::api {
 
-inline constexpr int kMaxChoices = 8;            // n
-inline constexpr size_t kMaxPrompts = 64;        // prompts times n of one request
-inline constexpr int kMaxTopLogprobs = 20;       // top_logprobs
-inline constexpr size_t kMaxBiasEntries = 1024;  // logit_bias
+inline constexpr int kMaxChoices = 8;                // n
+inline constexpr size_t kMaxPrompts = 64;            // prompts times n of one request
+inline constexpr int kMaxTopLogprobs = 20;           // top_logprobs
+inline constexpr size_t kMaxBiasEntries = 1024;      // logit_bias
+inline constexpr size_t kMaxChoicesOfAnswer = 1024;  // guided_choice
 inline constexpr size_t kMaxMessages = 4096;
 
 // A prompt as it stands in the request: text, or ids where the client has tokenised.
@@ -33,6 +35,7 @@ struct Generation {
   SamplingParams sampling;
   int32_t max_tokens = -1;
   std::vector<std::string> stop;
+  std::optional<Constraint> constraint;
   int32_t n = 1;
   bool stream = false;
   bool include_usage = false;      // stream_options.include_usage

@@ -149,6 +149,7 @@ Request request_of(const GenerationPlan& plan, size_t prompt, int32_t choice) {
   if (r.sampling.seed) *r.sampling.seed += static_cast<uint64_t>(choice);
   r.max_tokens = g.max_tokens;
   r.stop = g.stop;
+  r.grammar = g.constraint;
   r.text_continues = plan.text_continues;
   return r;
 }

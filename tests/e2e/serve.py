@@ -2,9 +2,10 @@
 a client that leaves frees its place; books close; SIGTERM drains."""
 import concurrent.futures
 import json
+import os
 import signal
 
-from _e2e import FAST, Check, ridge, stories
+from _e2e import FAST, SOURCE, Check, ridge, stories
 from _server import Server
 
 check = Check()
@@ -94,6 +95,51 @@ def check_accounts(server):
     check.that('accounts' not in server.post('/v1/completions', dict(GREEDY, prompt='Once'))[1], 'only on request')
 
 
+def check_constraints(server, messages):
+    """Each way to say what an answer must look like, whole and streamed."""
+    schema = {'type': 'object', 'properties': {'metric': {'enum': ['TTFT', 'TPOT']}, 'ms': {'type': 'integer', 'minimum': 1, 'maximum': 99}},
+              'required': ['metric', 'ms'], 'additionalProperties': False}
+    for extra in ({'response_format': {'type': 'json_schema', 'json_schema': {'name': 'x', 'schema': schema}}},
+                  {'response_format': {'type': 'json_object', 'schema': schema}}, {'json_schema': schema}, {'guided_json': json.dumps(schema)}):
+        body = {'messages': messages, 'max_tokens': 60, 'temperature': 0, **extra}
+        whole = server.post('/v1/chat/completions', body)[1]['choices'][0]
+        value = json.loads(whole['message']['content'])
+        check.that(value['metric'] in ('TTFT', 'TPOT') and 1 <= value['ms'] <= 99 and len(value) == 2 and whole['finish_reason'] == 'stop', whole)
+        events = server.events('/v1/chat/completions', body)
+        check.that(''.join(e['choices'][0]['delta'].get('content') or '' for e in events[:-1]) == whole['message']['content'], 'streamed')
+    for extra in ({'grammar': 'root ::= "yes" | "no"'}, {'guided_choice': ['yes', 'no']}, {'guided_regex': 'yes|no'}, {'guided_grammar': 'root ::= "yes" | "no"'}):
+        text = server.post('/v1/completions', {'prompt': 'Is it?', 'max_tokens': 9, **extra})[1]['choices'][0]['text']
+        check.that(text in ('yes', 'no'), '%s: %r' % (extra, text))
+
+
+def check_chat():
+    """The built-in model talks: OpenAI's shape and Anthropic's give the same text, whole and streamed."""
+    model = os.path.join(SOURCE, 'models', 'builtin.gguf')
+    if not os.path.exists(model):
+        return
+    messages = [{'role': 'user', 'content': 'What is TTFT?'}]
+    text = ridge('run', '-m', model, '--chat', 'What is TTFT?', '--temp', 0, '--no-perf', '-n', 100).out.strip()
+    with Server(model, '-np', 2) as server:
+        body = {'messages': messages, 'temperature': 0, 'max_tokens': 100}
+        whole = server.post('/v1/chat/completions', body)[1]
+        check.that(whole['choices'][0]['message']['content'].strip() == text and whole['choices'][0]['finish_reason'] == 'stop', whole)
+        events = server.events('/v1/chat/completions', body)
+        check.that(''.join(e['choices'][0]['delta'].get('content', '') for e in events[:-1]).strip() == text, events[:2])
+        check.that(events[0]['choices'][0]['delta']['role'] == 'assistant' and events[-1] == '[DONE]', events[0])
+        said = server.post('/v1/messages', body)[1]
+        check.that(said['content'][0]['text'].strip() == text and said['stop_reason'] == 'end_turn', said)
+        check.that(server.post('/v1/messages/count_tokens', {'messages': messages})[1]['input_tokens'] == said['usage']['input_tokens'], said)
+        status, _, stream = server.request('POST', '/v1/messages', dict(body, stream=True))
+        parts = [json.loads(line[6:]) for line in stream.splitlines() if line.startswith('data: ')]
+        check.that([p['type'] for p in parts if p['type'] != 'content_block_delta'] ==
+                   ['message_start', 'content_block_start', 'content_block_stop', 'message_delta', 'message_stop'], stream[:300])
+        check.that(''.join(p['delta']['text'] for p in parts if p['type'] == 'content_block_delta').strip() == text, 'streamed')
+        check.that(server.post('/v1/messages', {'messages': messages})[1]['error']['type'] == 'invalid_request_error', 'max_tokens is required')
+        prompt = server.post('/apply-template', {'messages': messages})[1]['prompt']
+        check.that('What is TTFT?' in prompt, prompt)
+        check_constraints(server, messages)
+
+
 def check_leaving(server):
     """The place of a client that leaves is free again, queued or running; its neighbours do not notice."""
     endless = {'prompt': 'Once upon a time', 'stream': True, 'ignore_eos': True, 'max_tokens': 480}
@@ -139,4 +185,5 @@ with Server(stories(), '-np', 8, '-c', 4096, '--metrics') as server:
     check_leaving(server)
 check.that(server.code == 0, 'exit code %s %s' % (server.code, server.errors))
 check_drain()
+check_chat()
 check.finish()

@@ -33,9 +33,11 @@ def check_fields(server):
     bad("'n'", n=0), bad("'n'", n=9), bad("'n'", n=10**6), bad("'best_of'", best_of=1000000), bad("'max_tokens'", max_tokens=-2)
     bad("'stop'", stop=['a'] * 17), bad('stop', stop='a' * 257), bad("'stop'", stop=[5]), bad("'stream'", stream='yes')
     bad("'logit_bias'", logit_bias={'x': 1}), bad("'logit_bias'", logit_bias={str(i): 0 for i in range(1025)}), bad('bias', logit_bias={'99999': 1})
-    for name, value in (('tools', [{}]), ('response_format', {'type': 'json_object'}), ('grammar', 'root ::= "a"'), ('json_schema', {'a': 1})):
+    for name, value in (('tools', [{}]), ('response_format', {'type': 'xml'}), ('grammar', 5), ('json_schema', 7), ('guided_choice', 5)):
         bad("'%s'" % name, **{name: value})
         check.that(server.request('POST', '/v1/completions', {'prompt': 'Once', 'max_tokens': 1, name: None}, KEY)[0] == 200, 'null %s' % name)
+    bad('grammar', grammar='root ::= nothing'), bad('uniqueItems', json_schema={'type': 'array', 'uniqueItems': True})
+    bad('second', grammar='root ::= "a"', guided_regex='a')
     for messages in (None, [], 5, [5], [{}], [{'role': 'user'}], [{'role': 'robot', 'content': 'x'}], [{'role': 'tool', 'content': 'x'}],
                      [{'role': 'user', 'content': [{'type': 'image_url'}]}], [{'role': 'user', 'content': 5}]):
         refused(server, 400, 'POST', '/v1/chat/completions', {'messages': messages}, "'messages")

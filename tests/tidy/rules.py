@@ -4,6 +4,7 @@ import glob
 import os
 import re
 import subprocess
+import sys
 
 import cpp_text
 
@@ -454,6 +455,12 @@ def dead_headers(tree):
     return findings
 
 
+def shadowed_modules(tree):
+    """A test script named like a module of Python's own is run in its place by whoever imports that module, other tests included."""
+    names = [(p, os.path.basename(p)[:-3]) for p in tree.paths if p.startswith(('tests/', 'tools/')) and p.endswith('.py')]
+    return [(p, 1, "Python has a module '%s': name this file otherwise" % name) for p, name in names if name in sys.stdlib_module_names]
+
+
 RULES = {
     'layers': layers,
     'sizes': sizes,
@@ -467,4 +474,5 @@ RULES = {
     'links': links,
     'readme_pair': readme_pair,
     'dead_headers': dead_headers,
+    'shadowed_modules': shadowed_modules,
 }

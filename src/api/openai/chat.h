@@ -1,5 +1,5 @@
 // POST /v1/chat/completions: OpenAI's shape, with llama-server's extra fields.
-// Refuses with the field's name: content that is no text, tool calls, response formats, tools.
+// Refuses with the field's name: content that is no text, tool calls, tools.
 #pragma once
 
 #include <memory>

@@ -9,6 +9,8 @@ namespace ridge::server {
 
 // chat.cc, completion.cc
 Answer handle_chat(ServerContext& context, const HttpRequest& request);
+Answer handle_anthropic(ServerContext& context, const HttpRequest& request);
+Answer handle_anthropic_count(ServerContext& context, const HttpRequest& request);
 Answer handle_completion(ServerContext& context, const HttpRequest& request);
 Answer handle_native_completion(ServerContext& context, const HttpRequest& request);
 
