@@ -30,10 +30,10 @@ class Automaton {
   };
 
   std::span<const Edge> edges(StateId s) const {
-    return {&edges_[first_edge_[s]], first_edge_[s + 1] - first_edge_[s]};
+    return std::span(edges_).subspan(first_edge_[s], first_edge_[s + 1] - first_edge_[s]);
   }
   std::span<const Call> calls(StateId s) const {
-    return {&calls_[first_call_[s]], first_call_[s + 1] - first_call_[s]};
+    return std::span(calls_).subspan(first_call_[s], first_call_[s + 1] - first_call_[s]);
   }
   bool is_final(StateId s) const { return final_[s] != 0; }
   StateId start() const { return start_; }
