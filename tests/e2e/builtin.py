@@ -77,9 +77,9 @@ def check_pins():
 
 def check_conversation():
     """Each follow-up is answered about what was asked before."""
-    for lang, question, why, example in (('en', 'What is TTFT?', 'why?', 'for example?'), ('zh', '什么是首 token 延迟？', '为什么？', '举个例子')):
-        ran = ridge('chat', '--no-show-timings', stdin='%s\n%s\n%s\n' % (question, why, example))
-        parts = by_id['ttft'].text[lang]
+    for lang, ident, why, example in (('en', 'kv_cache', 'Why?', 'Give me an example.'), ('zh', 'ttft', '为什么？', '举个例子')):
+        parts = by_id[ident].text[lang]
+        ran = ridge('chat', '--no-show-timings', stdin='%s\n%s\n%s\n' % (parts['q'][0], why, example))
         said = [line.strip() for line in ran.out.splitlines() if line.strip()]
         check.that(ran.code == 0 and said == [parts['a'][0], parts['why'][0], parts['ex'][0]], 'three turns\n%s\n%s' % (said, ran))
 

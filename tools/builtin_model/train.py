@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Trains the built-in model and writes it as GGUF.
 
-usage: train.py [--steps N] [--tune-steps N] [--start FILE] [--seed N] [--threads N] [--out DIR] [--ridge PROGRAM]
+usage: train.py [--steps N] [--tune-steps N] [--settle-steps N] [--start FILE] [--seed N] [--threads N] [--out DIR] [--ridge PROGRAM]
   --out DIR        builtin.gguf (Q8_0, what ships), builtin-f32.gguf, weights.pt, log.jsonl    default: build/builtin_model
   --start FILE     weights.pt of an earlier run instead of the first phase
   --ridge PROGRAM  compares the ids of all training text with `ridge tokenize` before training
@@ -36,9 +36,11 @@ POOL = 40            # batches drawn at once and sorted by length, so that littl
 WARMUP = 60
 # Several times faster than f32 where the CPU multiplies bf16; elsewhere slower.
 FAST_BF16 = 'avx512_bf16' in pathlib.Path('/proc/cpuinfo').read_text()
-# First whole conversations are learned, then which question leads to which answer: many questions, with words left out.
+# First whole conversations are learned, then which question leads to which answer: many questions, with words left out. That alone
+# makes it forget what belongs to "why?", so at last both are mixed.
 PHASES = {'learn': {'peak': 3e-3, 'lossy': 0.15, 'short': 0.0, 'dropout': 0.05},
-          'tune': {'peak': 1.5e-3, 'lossy': 0.6, 'short': 0.85, 'dropout': 0.12}}
+          'tune': {'peak': 1.5e-3, 'lossy': 0.6, 'short': 0.85, 'dropout': 0.12},
+          'settle': {'peak': 1e-3, 'lossy': 0.4, 'short': 0.4, 'dropout': 0.08}}
 
 
 def batches(dialogues, bpe, rng):
@@ -165,7 +167,8 @@ def train(phase, n_steps, dialogues, bpe, network, log):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument('--steps', type=int, default=1400)
-    parser.add_argument('--tune-steps', type=int, default=3200)
+    parser.add_argument('--tune-steps', type=int, default=2600)
+    parser.add_argument('--settle-steps', type=int, default=500)
     parser.add_argument('--start', type=pathlib.Path)
     parser.add_argument('--seed', type=int, default=1)
     parser.add_argument('--threads', type=int, default=2)
@@ -190,6 +193,7 @@ def main():
         else:
             train('learn', args.steps, dialogues, bpe, network, log)
         train('tune', args.tune_steps, dialogues, bpe, network, log)
+        train('settle', args.settle_steps, dialogues, bpe, network, log)
         write_files(args.out, network, bpe)
         torch.save({'merges': bpe.merges, 'state': network.state_dict()}, args.out / 'weights.pt')
         share, misses = evaluate(network, bpe, dialogues)
