@@ -94,57 +94,61 @@ class Parser {
     space(false);
     if (!take("::=")) return error(at_, fmt::format("found {}, expected '::=' after '{}'", found(), named));
     space(true);
-    RIDGE_TRY(const ExprId body, alternatives(0));
+    RIDGE_TRY(const ExprId body, alternatives());
     g_.define(id, body);
     if (at_end() || peek() == '\n' || peek() == '\r') return {};
     return error(at_, fmt::format("found {}, expected the end of the line", found()));
   }
 
-  Result<ExprId> alternatives(int depth) {
-    if (depth > kMaxNesting) return error(at_, fmt::format("groups nest more than {} deep", kMaxNesting));
-    std::vector<ExprId> parts;
-    do {
-      if (!parts.empty()) space(true);
-      RIDGE_TRY(const ExprId part, sequence(depth));
-      parts.push_back(part);
-    } while (take("|"));
-    return g_.alt(parts);
-  }
+  // What stands between '(' and ')', and at the top the whole body. Kept in a list: with a call for each group the
+  // source would decide how deep the program's stack grows.
+  struct Group {
+    std::vector<ExprId> alternatives, parts;
+  };
 
-  Result<ExprId> sequence(int depth) {
-    std::vector<ExprId> parts;
-    while (!at_end()) {
-      const char c = peek();
-      if (c == '*' || c == '+' || c == '?' || c == '{') {
-        if (parts.empty()) return error(at_, fmt::format("found '{}' with nothing in front of it to repeat", c));
-        RIDGE_TRY(parts.back(), repeated(parts.back()));
-      } else if (c == '"' || c == '[' || c == '(' || c == '.' || is_name_char(c)) {
-        RIDGE_TRY(const ExprId part, item(depth));
-        parts.push_back(part);
+  Result<ExprId> alternatives() {
+    std::vector<Group> open(1);
+    for (;;) {
+      Group& group = open.back();
+      const char c = at_end() ? '\0' : peek();
+      if (take("(")) {
+        if (open.size() > kMaxNesting) return error(at_, fmt::format("groups nest more than {} deep", kMaxNesting));
+        open.emplace_back();
+        space(true);
+      } else if (take("|")) {
+        group.alternatives.push_back(g_.seq(group.parts));
+        group.parts.clear();
+        space(true);
+      } else if (c == '*' || c == '+' || c == '?' || c == '{') {
+        if (group.parts.empty()) return error(at_, fmt::format("found '{}' with nothing in front of it to repeat", c));
+        RIDGE_TRY(group.parts.back(), repeated(group.parts.back()));
+        space(open.size() > 1);
+      } else if (c == '"' || c == '[' || c == '.' || is_name_char(c)) {
+        RIDGE_TRY(const ExprId part, item());
+        group.parts.push_back(part);
+        space(open.size() > 1);
       } else if (c == '<' || (c == '!' && s_.substr(at_, 2) == "!<")) {
         return error(at_, "tokens (<...>) are not supported here: write the text itself in quotes");
       } else {
-        break;
+        group.alternatives.push_back(g_.seq(group.parts));
+        const ExprId whole = g_.alt(group.alternatives);
+        open.pop_back();
+        if (open.empty()) return whole;
+        if (!take(")")) return error(at_, fmt::format("found {}, expected ')' for the '(' before", found()));
+        open.back().parts.push_back(whole);
+        space(open.size() > 1);
       }
-      space(depth > 0);
     }
-    return g_.seq(parts);
   }
 
-  Result<ExprId> item(int depth) {
+  Result<ExprId> item() {
     const size_t start = at_;
     if (take(".")) return g_.chars({{0, kMaxChar}});
     if (take("\"")) return literal(start);
     if (take("[")) return char_class(start);
-    if (!take("(")) {
-      RIDGE_TRY(const std::string_view named, name());
-      RIDGE_TRY(const RuleId id, refer(named, start));
-      return g_.rule(id);
-    }
-    space(true);
-    RIDGE_TRY(const ExprId group, alternatives(depth + 1));
-    if (!take(")")) return error(at_, fmt::format("found {}, expected ')' for the '(' before", found()));
-    return group;
+    RIDGE_TRY(const std::string_view named, name());
+    RIDGE_TRY(const RuleId id, refer(named, start));
+    return g_.rule(id);
   }
 
   Result<ExprId> literal(size_t start) {

@@ -52,7 +52,7 @@ class Parser {
   }
 
   Result<Node> alternatives(int depth) {
-    if (depth > kMaxNesting) return error(at_, fmt::format("groups nest more than {} deep", kMaxNesting));
+    if (depth > kMaxRegexNesting) return error(at_, fmt::format("groups nest more than {} deep", kMaxRegexNesting));
     Node out{.kind = Node::Kind::alt, .at = at_};
     do {
       RIDGE_TRY(Node part, sequence(depth));
