@@ -7,6 +7,8 @@ find_package(nlohmann_json REQUIRED)
 find_package(CLI11 REQUIRED)
 # Headers only (Beast, Asio): nothing of Boost is linked.
 find_package(Boost 1.81 REQUIRED)
+find_package(SQLite3 REQUIRED)
+find_package(OpenSSL REQUIRED)
 pkg_check_modules(UTF8PROC REQUIRED IMPORTED_TARGET libutf8proc)
 if(RIDGE_TESTS)
   find_package(GTest REQUIRED)

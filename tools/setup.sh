@@ -12,7 +12,7 @@ export CCACHE_BASEDIR=$RIDGE_ROOT CCACHE_NOHASHDIR=true
 ridge_packages() {
   case $1 in
     build) echo g++ cmake ninja-build pkg-config ccache python3 libfmt-dev libexpected-dev nlohmann-json3-dev libcli11-dev \
-      libutf8proc-dev libboost1.81-dev libgtest-dev libbenchmark-dev ;;
+      libutf8proc-dev libboost1.81-dev libsqlite3-dev libssl-dev libgtest-dev libbenchmark-dev ;;
     # clang 16 is the floor of ARCHITECTURE.md; the plain `clang` of Debian 12 is 14. A later system has only a newer one.
     fuzz) if ridge_has_package clang-16; then echo clang-16 libclang-rt-16-dev; else echo clang libclang-rt-dev; fi ;;
     aarch64) echo g++-aarch64-linux-gnu qemu-user-static ;;

@@ -56,5 +56,18 @@ TEST(CacheDir, says_what_to_set_when_neither_variable_is_there) {
   EXPECT_NE(none.error().message.find("XDG_CACHE_HOME"), std::string::npos);
 }
 
+TEST(DataDir, is_apart_from_the_cache) {
+  const Variable home("HOME", "/people/someone"), cache("XDG_CACHE_HOME", "/var/cache/someone");
+  {
+    const Variable xdg("XDG_DATA_HOME", "/var/data/someone");
+    EXPECT_EQ(data_dir().value(), "/var/data/someone/ridge");
+  }
+  const Variable xdg("XDG_DATA_HOME", "relative");
+  EXPECT_EQ(data_dir().value(), "/people/someone/.local/share/ridge");
+  const Variable homeless("HOME", nullptr);
+  ASSERT_FALSE(data_dir());
+  EXPECT_NE(data_dir().error().message.find("XDG_DATA_HOME"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace ridge

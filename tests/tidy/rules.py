@@ -49,6 +49,8 @@ OUTSIDE = {
     'utf8proc': ['text'],
     'CLI/': ['apps'],
     'boost/': ['server'],
+    'sqlite3': ['record'],
+    'openssl/': ['record'],
     'gtest/': ['tests'],
     'gmock/': ['tests'],
     'benchmark/': ['benches'],
